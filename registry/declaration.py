@@ -1,0 +1,288 @@
+"""What one field declares: the markers a namespace class is written with.
+
+`A[type, Arg(...)]` annotates an input field, `@derived` and `Derived(...)` make a derived
+one, `NS(path)` places a field of an ad-hoc dataclass. This room knows no registry and no record.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import keyword
+import pkgutil
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
+from typing import Annotated as A
+
+from registry.errors import FieldDeclarationError, InvalidPathError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["NS", "A", "Arg", "Derived", "View", "check_path", "derived"]
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+_FUNCTION_PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+def check_path(path: object, where: str, subject: str) -> str:
+    """Return `path` if it is a dotted path of identifiers.
+
+    Args:
+        path: what was written as `_NS_PATH` or in `NS(...)`.
+        where: `file:line` for the message, may be empty.
+        subject: what the path belongs to, for the message.
+
+    Raises:
+        InvalidPathError: it is not a string, or a part is empty, no identifier or a keyword
+            (`get_exec().moe` must be something one can write).
+
+    Example:
+        >>> check_path("exec.moe", "", "ExecMoe")
+        'exec.moe'
+    """
+    if isinstance(path, str) and all(
+        part.isidentifier() and not keyword.iskeyword(part) for part in path.split(".")
+    ):
+        return path
+    raise InvalidPathError(
+        where,
+        subject,
+        f"has the path {path!r}; a path is a string of identifiers joined by dots, "
+        'such as "exec.moe"',
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Arg:
+    """What an operator can know about an input field: its flag, its values, its text.
+
+    A field whose annotation has no `Arg` (and no bare string, which is short for
+    `Arg(help=...)`) gets no flag.
+
+    Args:
+        help: one or two sentences for the operator. Percent signs need no escape.
+        choices: values the field may take. A list is kept as it is, not copied, so that a
+            parser built later sees what was added to it meanwhile.
+        aliases: further flags, such as `["--tensor-parallel-size"]`.
+        cli_name: the flag, where it is not the field's name with dashes.
+        type_parser: turns the text of the command line into the value; raises ValueError.
+        nargs: as in `argparse`.
+        const: as in `argparse`.
+        required: whether the flag must be given; None asks for it where there is no default.
+        action: as in `argparse`; the name of an action class such as "BooleanOptionalAction"
+            spares the declaring module the import.
+        action_kwargs: further arguments of `add_argument` for that action.
+        metavar: as in `argparse`.
+        no_cli: the field has no flag; programs set it.
+        resolvable: a resolver may decide the value where the operator did not.
+        fallback: the value that is read where nothing else gave one.
+        deprecated: what to use instead; the flag still works.
+
+    Raises:
+        FieldDeclarationError: an alias or `cli_name` that is no flag.
+
+    Example:
+        >>> Arg(help="Tensor-parallel width in ranks.", aliases=["--tensor-parallel-size"])
+        Arg(help='Tensor-parallel width in ranks.', aliases=('--tensor-parallel-size',))
+    """
+
+    help: str = ""
+    _: dataclasses.KW_ONLY
+    choices: Sequence[Any] | None = None
+    aliases: Sequence[str] = ()
+    cli_name: str | None = None
+    type_parser: Callable[[str], Any] | None = None
+    nargs: int | str | None = None
+    const: Any = None
+    required: bool | None = None
+    action: str | type | None = None
+    action_kwargs: Mapping[str, Any] | None = None
+    metavar: str | tuple[str, ...] | None = None
+    no_cli: bool = False
+    resolvable: bool = False
+    fallback: Any = None
+    deprecated: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what argparse would only trip over when a parser is built."""
+        if not isinstance(self.help, str):
+            raise FieldDeclarationError("", "Arg", f"takes its help as a string, not {self.help!r}")
+        if isinstance(self.choices, str):
+            raise FieldDeclarationError(
+                "", "Arg", f"takes choices as a list, not the string {self.choices!r}"
+            )
+        if isinstance(self.aliases, str):
+            raise FieldDeclarationError(
+                "", "Arg", f"takes aliases as a list: aliases=[{self.aliases!r}]"
+            )
+        if self.aliases or self.cli_name is not None:
+            object.__setattr__(self, "aliases", tuple(self.aliases))
+            for flag in (*self.aliases, self.cli_name):
+                if flag is not None and not re.fullmatch(r"--?[^\s=-][^\s=]*", flag):
+                    raise FieldDeclarationError(
+                        "",
+                        "Arg",
+                        f"has the flag {flag!r}; a flag looks like --tensor-size",
+                    )
+
+    def __hash__(self) -> int:
+        # Choices are often lists; two equal Args have equal help and flag, which is enough.
+        return hash((self.help, self.cli_name))
+
+    def __repr__(self) -> str:
+        given = (
+            f"{field.name}={value!r}"
+            for field in dataclasses.fields(self)
+            if (value := getattr(self, field.name)) != field.default
+        )
+        return f"Arg({', '.join(given)})"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class NS:
+    """Places one field of an ad-hoc dataclass in a namespace.
+
+    In a `Namespace` class the class itself says so, and `NS` is not needed.
+
+    Args:
+        path: dotted path of the namespace.
+
+    Raises:
+        InvalidPathError: `path` is no dotted path of identifiers.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> from registry import A, namespace_of
+        >>> @dataclass
+        ... class Bench:
+        ...     rounds: A[int, NS("bench")] = 3
+        >>> namespace_of(Bench)
+        {'rounds': 'bench'}
+    """
+
+    path: str
+
+    def __post_init__(self) -> None:
+        """Check the path where it is written."""
+        check_path(self.path, "", "NS")
+
+
+class View(Protocol):
+    """The read-only flat view of a configuration that derivations get as `cfg`.
+
+    Any input field and any derived field of the configuration is an attribute of it,
+    whatever its namespace. Annotate `cfg` with it where a derivation reads names that its
+    own class does not declare; left unannotated, a type checker takes `cfg` for the class.
+    """
+
+    def __getattr__(self, name: str, /) -> Any:
+        """Return the value of one field."""
+
+
+class Derived(Generic[T_co]):
+    """A derived field: what the configuration implies, never on a record.
+
+    Args:
+        fn: computes the value from the flat view of the configuration: a function, or its
+            path `"package.module:function"`, which is imported when the value is first
+            needed. Without one the field is a run-time fact, such as a rank, which a process
+            learns.
+        doc: what the value means, with its unit. Taken from the function's docstring if empty.
+        type: its type. Taken from the function's return annotation if None.
+        default: what a run-time fact reads as before it is set. Without a default, reading
+            it before that is an error.
+
+    Raises:
+        FieldDeclarationError: `fn` is neither callable nor such a path, or has a default
+            beside it.
+
+    Example:
+        >>> Derived(doc="Rank inside the TP group.", type=int)
+        Derived(doc='Rank inside the TP group.', type=<class 'int'>)
+    """
+
+    __slots__ = ("default", "doc", "fn", "type")
+
+    def __init__(
+        self,
+        fn: Callable[[Any], T_co] | str | None = None,
+        *,
+        doc: str = "",
+        type: Any = None,
+        default: Any = MISSING,
+    ) -> None:
+        if isinstance(fn, str) and not _FUNCTION_PATH.fullmatch(fn):
+            raise FieldDeclarationError(
+                "", "Derived", f"names the function {fn!r}; write it as 'package.module:function'"
+            )
+        if fn is not None and not isinstance(fn, str) and not callable(fn):
+            raise FieldDeclarationError("", "Derived", f"takes a function or its path, not {fn!r}")
+        if fn is not None and default is not MISSING:
+            raise FieldDeclarationError(
+                "", "Derived", "has a function and a default; a value that is computed needs none"
+            )
+        self.fn = fn
+        self.doc = doc or (getattr(fn, "__doc__", None) or "" if callable(fn) else "")
+        self.type = type
+        self.default = default
+
+    def function(self) -> Callable[[Any], T_co] | None:
+        """Return the function that computes the value, imported if it was named by path.
+
+        Returns:
+            The function, or None for a run-time fact.
+
+        Raises:
+            ImportError: its module cannot be imported.
+            AttributeError: the module has no such function.
+        """
+        if isinstance(self.fn, str):
+            found: Callable[[Any], T_co] = pkgutil.resolve_name(self.fn)
+            return found
+        return self.fn
+
+    def __repr__(self) -> str:
+        given = (
+            f"{name}={value!r}"
+            for name, empty in (("fn", None), ("doc", ""), ("type", None), ("default", MISSING))
+            if (value := getattr(self, name)) is not empty and value != empty
+        )
+        return f"Derived({', '.join(given)})"
+
+    if TYPE_CHECKING:
+        # For type checkers only, which read `cfg.attn_tp_size` off the class: at run time a
+        # namespace class answers with the declaration itself.
+        @overload
+        def __get__(self, instance: None, owner: Any) -> Self: ...
+        @overload
+        def __get__(self, instance: object, owner: Any) -> T_co: ...
+        def __get__(self, instance: object, owner: Any) -> Any: ...
+
+
+def derived(fn: Callable[[Any], T]) -> Derived[T]:
+    """Declare a derived field by the function that computes it.
+
+    Args:
+        fn: takes the flat view of the configuration and returns the value. Its docstring
+            says what the value means, its return annotation what type it has.
+
+    Returns:
+        The declaration, to be bound to the field's name in a namespace class.
+
+    Example:
+        >>> from registry import Namespace, Registry, compose, derive
+        >>> class Shape(Namespace, registry=Registry("example")):
+        ...     _NS_PATH = "shape"
+        ...     rows: int = 2
+        ...     columns: int = 3
+        ...     @derived
+        ...     def cells(cfg) -> int:
+        ...         return cfg.rows * cfg.columns
+        >>> derive(compose("Table", [Shape])(rows=4)).cells
+        12
+    """
+    return Derived(fn)
