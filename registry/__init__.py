@@ -1,34 +1,47 @@
 """Declare settings in namespaces, compose one flat record, derive what it implies."""
 
+from registry.bags import Bag
 from registry.cli import ArgumentParser, add_cli_args, from_cli_args
+from registry.context import Change, Context
 from registry.declaration import NS, A, Arg, Derived, View, derived
 from registry.derivation import derive
 from registry.errors import (
     AnnotationError,
     CallError,
+    CheckError,
     ComposeError,
     DeclarationError,
     DerivationCycleError,
     DerivationError,
+    DroppedOverridesWarning,
     DuplicateFieldError,
     FactNotSetError,
     FieldDeclarationError,
     InvalidPathError,
+    InvalidValueError,
     MissingPathError,
     MutableDefaultError,
+    NotPicklableError,
+    NotPublishedError,
+    OverrideError,
     PathConflictError,
     ReadOnlyError,
     RecordPicklingError,
     RecordUnpicklingError,
     RegistryError,
+    ResolutionError,
     UnknownAttributeError,
     UnknownFieldError,
     UnresolvedNameError,
 )
+from registry.explanation import Explanation, Layer
 from registry.instance import fields_set
 from registry.namespace import Namespace, default_registry
+from registry.publication import bag, current, live, publish, reset
 from registry.record import InputFields, collect_input_fields, compose, namespace_of
+from registry.rules import ResolverView, check, resolver
 from registry.store import DerivedField, InputField, Registry
+from registry.values import validate
 
 __all__ = [
     "NS",
@@ -36,39 +49,60 @@ __all__ = [
     "AnnotationError",
     "Arg",
     "ArgumentParser",
+    "Bag",
     "CallError",
+    "Change",
+    "CheckError",
     "ComposeError",
+    "Context",
     "DeclarationError",
     "DerivationCycleError",
     "DerivationError",
     "Derived",
     "DerivedField",
+    "DroppedOverridesWarning",
     "DuplicateFieldError",
+    "Explanation",
     "FactNotSetError",
     "FieldDeclarationError",
     "InputField",
     "InputFields",
     "InvalidPathError",
+    "InvalidValueError",
+    "Layer",
     "MissingPathError",
     "MutableDefaultError",
     "Namespace",
+    "NotPicklableError",
+    "NotPublishedError",
+    "OverrideError",
     "PathConflictError",
     "ReadOnlyError",
     "RecordPicklingError",
     "RecordUnpicklingError",
     "Registry",
     "RegistryError",
+    "ResolutionError",
+    "ResolverView",
     "UnknownAttributeError",
     "UnknownFieldError",
     "UnresolvedNameError",
     "View",
     "add_cli_args",
+    "bag",
+    "check",
     "collect_input_fields",
     "compose",
+    "current",
     "default_registry",
     "derive",
     "derived",
     "fields_set",
     "from_cli_args",
+    "live",
     "namespace_of",
+    "publish",
+    "reset",
+    "resolver",
+    "validate",
 ]

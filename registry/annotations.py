@@ -53,7 +53,7 @@ def declared_annotations(cls: type) -> dict[str, Any]:
 
     Example:
         >>> class Point:
-        ...     x: "Undefined"
+        ...     x: Undefined
         >>> declared_annotations(Point)
         {'x': 'Undefined'}
     """

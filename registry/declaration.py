@@ -81,6 +81,7 @@ class Arg:
         resolvable: a resolver may decide the value where the operator did not.
         fallback: the value that is read where nothing else gave one.
         deprecated: what to use instead; the flag still works.
+        secret: the value is a key or password: it reads `***` in whatever is shown to people.
 
     Raises:
         FieldDeclarationError: an alias or `cli_name` that is no flag.
@@ -106,6 +107,7 @@ class Arg:
     resolvable: bool = False
     fallback: Any = None
     deprecated: str | None = None
+    secret: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what argparse would only trip over when a parser is built."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import reprlib
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING
 from typing import Any, NoReturn
 
@@ -14,6 +13,7 @@ from registry.errors import (
     DerivationCycleError,
     DerivationError,
     FactNotSetError,
+    NotPicklableError,
     ReadOnlyError,
     UnknownAttributeError,
     did_you_mean,
@@ -21,7 +21,7 @@ from registry.errors import (
 from registry.instance import Record, schema_of
 from registry.store import DerivedField
 
-__all__ = ["derive"]
+__all__ = ["Derivation", "DerivedView", "derive"]
 
 
 def derive(record: Any) -> View:
@@ -61,78 +61,106 @@ def derive(record: Any) -> View:
         what = f"the class {record.__qualname__}" if isinstance(record, type) else repr(record)
         raise ComposeError("derive()", f"takes an instance of a composed record, not {what}")
     schema = schema_of(type(record))
-    if schema.derived is None:
-        raise ComposeError(
-            type(record).__qualname__,
-            "was pickled by value, and its derived fields did not come along; "
-            "put its declarations in a module that both processes import",
-        )
     values = {name: getattr(record, name) for name in schema.names}
-    return _DerivedView(_Derivation(type(record).__qualname__, values, schema.derived()))
+    derived = {
+        name: field for each in schema.declarations() for name, field in each.derived.items()
+    }
+    derivation = Derivation(type(record).__qualname__, values, derived, schema.show)
+    return DerivedView(derivation, "change the record and derive again")
 
 
-class _DerivedView:
-    """The view that `derive()` returns; it has one slot, so all other names are free for fields."""
+class DerivedView:
+    """A read-only flat view of a configuration; its dunder slots keep all names free for fields.
 
-    __slots__ = ("__derivation__",)
+    Args:
+        derivation: where the values come from.
+        advice: what to do instead of assigning to the view.
+    """
 
-    def __init__(self, derivation: _Derivation) -> None:
+    __slots__ = ("__advice__", "__derivation__")
+
+    def __init__(self, derivation: Derivation, advice: str) -> None:
         object.__setattr__(self, "__derivation__", derivation)
+        object.__setattr__(self, "__advice__", advice)
 
     def __getattr__(self, name: str) -> Any:
         # Probes of copy, pickle and inspection must not end up in a derivation.
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        derivation: _Derivation = self.__derivation__
+        derivation: Derivation = self.__derivation__
         return derivation.read(name, self)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise ReadOnlyError("the view of a configuration", name, _CHANGE)
+        raise ReadOnlyError("the view of a configuration", name, self.__advice__)
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise ReadOnlyError("the view of a configuration", name, _CHANGE)
+        raise ReadOnlyError("the view of a configuration", name, self.__advice__)
 
     def __dir__(self) -> list[str]:
-        derivation: _Derivation = self.__derivation__
+        derivation: Derivation = self.__derivation__
         return sorted({*derivation.values, *derivation.derived})
 
     def __repr__(self) -> str:
-        derivation: _Derivation = self.__derivation__
+        derivation: Derivation = self.__derivation__
         return f"<what a {derivation.owner} implies>"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise ComposeError(
-            "the view of a configuration",
-            "does not travel, since derived values would arrive stale; send the record and "
-            "derive there",
-        )
+        raise NotPicklableError("the view of a configuration")
 
 
-_CHANGE = "change the record and derive again"
+class Derivation:
+    """The values behind a view, and the derivations at work on further ones.
 
+    Args:
+        owner: the record class, for messages.
+        values: the values known so far, by field; what is derived is added to it.
+        derived: the derived half.
+        show: turns a field and its value into text for messages.
 
-class _Derivation:
-    """The values behind a view, and the derivations at work on further ones."""
+    Attributes:
+        reads: what each field derived here read, also where it failed, with the value.
+        top: what was read from the outside, with the value.
+    """
 
     def __init__(
-        self, owner: str, values: dict[str, Any], derived: Mapping[str, DerivedField]
+        self,
+        owner: str,
+        values: dict[str, Any],
+        derived: Mapping[str, DerivedField],
+        show: Callable[[str, Any], str],
     ) -> None:
         self.owner = owner
         self.values = values
         self.derived = derived
-        self._reads: dict[str, dict[str, Any]] = {}
+        self.reads: dict[str, dict[str, Any]] = {}
+        self.top: dict[str, Any] = {}
+        self._show = show
+        self._active: list[str] = []
         # The derivations at work are one chain, so a second thread has to wait its turn.
         self._lock = threading.RLock()
 
-    def read(self, name: str, view: _DerivedView) -> Any:
+    def read(self, name: str, view: DerivedView) -> Any:
+        """Return the value of a field and note who read it.
+
+        Args:
+            name: the field.
+            view: the view it is read through, which derivations are given in turn.
+        """
         with self._lock:
-            value = self._value(name, view)
-            if self._reads:
-                reader = next(reversed(self._reads))
-                self._reads[reader][name] = value
+            reads = self.reads[self._active[-1]] if self._active else self.top
+            reads[name] = MISSING
+            reads[name] = value = self._value(name, view)
             return value
 
-    def _value(self, name: str, view: _DerivedView) -> Any:
+    def shown(self, reads: Mapping[str, Any] | None = None) -> list[str]:
+        """Return what was read, each as `name=value`; without an argument from the outside."""
+        return [
+            f"{name}={self._show(name, value)}"
+            for name, value in (self.top if reads is None else reads).items()
+            if value is not MISSING
+        ]
+
+    def _value(self, name: str, view: DerivedView) -> Any:
         if name in self.values:
             return self.values[name]
         entry = self.derived.get(name)
@@ -144,25 +172,24 @@ class _Derivation:
                 advice = "only the process that knows it can set it, once it is published there"
                 raise FactNotSetError(name, entry.declaration.where(name), advice)
             return entry.default
-        if name in self._reads:
-            chain = list(self._reads)
-            cycle = [*chain[chain.index(name) :], name]
+        if name in self._active:
+            cycle = [*self._active[self._active.index(name) :], name]
             raise DerivationCycleError(cycle, entry.declaration.where(name))
         self.values[name] = value = self._compute(entry, view)
         return value
 
-    def _compute(self, entry: DerivedField, view: _DerivedView) -> Any:
-        reads = self._reads[entry.name] = {}
+    def _compute(self, entry: DerivedField, view: DerivedView) -> Any:
+        reads = self.reads[entry.name] = {}
+        self._active.append(entry.name)
         try:
             function = entry.derived.function()
-            assert function is not None
+            assert function is not None, "a run-time fact is not computed"
             return function(view)
         except (DerivationError, FactNotSetError):
             raise
         except Exception as error:
-            shown = [f"{name}={reprlib.repr(value)}" for name, value in reads.items()]
             cause = f"{type(error).__name__}: {error}"
             where = entry.declaration.where(entry.name)
-            raise DerivationError(entry.name, where, shown, cause) from error
+            raise DerivationError(entry.name, where, self.shown(reads), cause) from error
         finally:
-            del self._reads[entry.name]
+            self._active.pop()

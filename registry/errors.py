@@ -14,21 +14,28 @@ from collections.abc import Iterable, Sequence
 __all__ = [
     "AnnotationError",
     "CallError",
+    "CheckError",
     "ComposeError",
     "DeclarationError",
     "DerivationCycleError",
     "DerivationError",
+    "DroppedOverridesWarning",
     "DuplicateFieldError",
     "FactNotSetError",
     "FieldDeclarationError",
     "InvalidPathError",
+    "InvalidValueError",
     "MissingPathError",
     "MutableDefaultError",
+    "NotPicklableError",
+    "NotPublishedError",
+    "OverrideError",
     "PathConflictError",
     "ReadOnlyError",
     "RecordPicklingError",
     "RecordUnpicklingError",
     "RegistryError",
+    "ResolutionError",
     "UnknownAttributeError",
     "UnknownFieldError",
     "UnresolvedNameError",
@@ -363,3 +370,113 @@ class FactNotSetError(RegistryError, AttributeError):
 
     def __str__(self) -> str:
         return f"{self.where}: {self.field} is a run-time fact without a value yet; {self.advice}"
+
+
+class InvalidValueError(RegistryError, TypeError, ValueError):
+    """Values that do not fit the declared type or choices of their fields.
+
+    Attributes:
+        problems: a sentence for each.
+    """
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__(tuple(problems))
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        return "\n".join(self.problems)
+
+
+class NotPublishedError(RegistryError, RuntimeError):
+    """The configuration was read before this process published any.
+
+    Attributes:
+        wanted: what was read.
+    """
+
+    def __init__(self, wanted: str) -> None:
+        super().__init__(wanted)
+        self.wanted = wanted
+
+    def __str__(self) -> str:
+        return (
+            f"{self.wanted} was read before a configuration was published in this process; "
+            "call publish(record) first"
+        )
+
+
+class NotPicklableError(RegistryError, TypeError):
+    """Something that belongs to one process was about to leave it.
+
+    Attributes:
+        what: what it is.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what} stays in its process, derived values would arrive stale; "
+            "send the record and publish or derive it there"
+        )
+
+
+class CheckError(RegistryError, ValueError):
+    """A configuration that one of its checks does not allow.
+
+    Attributes:
+        where: `file:line` of the check.
+        rule: what it demands.
+        values: the fields it read, each as `name=value`.
+    """
+
+    def __init__(self, where: str, rule: str, values: Sequence[str]) -> None:
+        super().__init__(where, rule, tuple(values))
+        self.where = where
+        self.rule = rule
+        self.values = tuple(values)
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.rule}, but {', '.join(self.values)}"
+
+
+class ResolutionError(RegistryError, ValueError):
+    """A resolver failed, or decided what it may not decide.
+
+    Attributes:
+        where: `file:line` of the resolver.
+        resolver: its name.
+        problem: what is wrong.
+    """
+
+    def __init__(self, where: str, resolver: str, problem: str) -> None:
+        super().__init__(where, resolver, problem)
+        self.where = where
+        self.resolver = resolver
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.where}: resolver {self.resolver} {self.problem}"
+
+
+class OverrideError(RegistryError, ValueError):
+    """An override, release or scope that names something it cannot change.
+
+    Attributes:
+        field: the name that was given.
+        problem: why it cannot be changed and what to write instead.
+    """
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(field, problem)
+        self.field = field
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"cannot override {self.field!r}: {self.problem}"
+
+
+class DroppedOverridesWarning(UserWarning):
+    """Another record was published, and what had been overridden is gone."""

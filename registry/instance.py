@@ -91,8 +91,8 @@ class Record:
         schema = schema_of(type(self))
         given = fields_given(self)
         shown = (
-            f"{name}={getattr(self, name)!r}"
-            for name in schema.shown
+            f"{name}={schema.show(name, getattr(self, name))}"
+            for name in schema.printed
             if name in given or not pickling.is_default(schema, name, getattr(self, name, MISSING))
         )
         return f"{type(self).__qualname__}({', '.join(shown)})"
@@ -207,7 +207,7 @@ def _adopt(cls: type, travelled: TravelledSchema | None) -> Schema:
                 "a subclass of a record cannot have slots; write @dataclass without slots=True",
             )
         inherited = schema_of(_record_base(cls))
-        schema = Schema(cls, inherited.namespaces, inherited.derived)
+        schema = Schema(cls, inherited.namespaces, inherited.source)
         if _has_generated_init(cls, schema):
             # The generated one assigns every field, given or not, and so would count all of
             # them as set.

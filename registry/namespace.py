@@ -26,6 +26,7 @@ from registry.errors import (
     MutableDefaultError,
     ReadOnlyError,
 )
+from registry.rules import Check, Resolver, Rule
 from registry.source import Origin
 from registry.store import Declaration, DerivedField, InputField, Registry
 
@@ -155,14 +156,15 @@ def _declare(cls: type, body: Mapping[str, Any], origin: Origin) -> Declaration 
         fields.append(name)
     derived = {name: value for name, value in body.items() if isinstance(value, Derived)}
     path = getattr(cls, "_NS_PATH", None)
-    if path is None and not fields and not derived:
+    rules = {name: value for name, value in body.items() if isinstance(value, Rule)}
+    if path is None and not fields and not derived and not rules:
         _check_unannotated(cls, origin, body, annotations)
         return None
     if path is None:
         raise MissingPathError(
             str(origin),
             cls.__qualname__,
-            f"declares {', '.join([*fields, *derived])} but has no path; "
+            f"declares {', '.join([*fields, *derived, *rules])} but has no path; "
             f'add the line _NS_PATH = "{cls.__name__.lower()}"',
         )
     declaration = Declaration(cls, check_path(path, str(origin), cls.__qualname__), origin)
@@ -171,6 +173,11 @@ def _declare(cls: type, body: Mapping[str, Any], origin: Origin) -> Declaration 
         declaration.inputs[name] = _input_field(declaration, name, body.get(name, MISSING))
     for name, value in derived.items():
         declaration.derived[name] = DerivedField(name, declaration, value)
+    for name, rule in rules.items():
+        if isinstance(rule, Resolver):
+            declaration.resolvers[name] = rule
+        elif isinstance(rule, Check):
+            declaration.checks[name] = rule
     return declaration
 
 

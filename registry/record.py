@@ -141,7 +141,8 @@ def compose(
     if module is None:
         caller = inspect.currentframe().f_back  # type: ignore[union-attr]
         module = caller.f_globals.get("__name__", "__main__") if caller is not None else "__main__"
-    declarations, derived = _sources(cls_name, namespaces, registry)
+    source = _source(cls_name, namespaces, registry)
+    declarations = source()
     entries = _in_order(_merge(declarations), order, cls_name)
     overrides = _checked_defaults(cls_name, entries, defaults or {})
     annotations, values, paths = _arrange(entries, overrides, _have_defaults(cls_name, bases))
@@ -161,7 +162,7 @@ def compose(
     inherited = itertools.chain.from_iterable(
         namespace_of(base).items() for base in reversed(cls.__mro__[1:]) if _is_record(base)
     )
-    type.__setattr__(cls, "__record_schema__", Schema(cls, {**dict(inherited), **paths}, derived))
+    type.__setattr__(cls, "__record_schema__", Schema(cls, {**dict(inherited), **paths}, source))
     return cls
 
 
@@ -211,23 +212,22 @@ def namespace_of(record_or_class: Any, name: str | None = None) -> dict[str, str
     return known[name]
 
 
-def _sources(
+def _source(
     cls_name: str, namespaces: Iterable[type] | None, registry: Registry | None
-) -> tuple[list[Declaration], Callable[[], Mapping[str, DerivedField]]]:
-    """Return the declarations to compose, and where the derived half is found later."""
+) -> Callable[[], tuple[Declaration, ...]]:
+    """Return where the declarations to compose are found, now and later."""
     if namespaces is None:
-        source = default_registry if registry is None else registry
-        return list(source.declarations), lambda: source.derived
+        whole = default_registry if registry is None else registry
+        return lambda: whole.declarations
     classes = list(namespaces)
-    declarations = _declarations(classes, cls_name)
+    declarations = tuple(_declarations(classes, cls_name))
     for each in classes:
         owner = each.__ns_registry__  # type: ignore[attr-defined]
         if registry is not None and owner is not registry:
             raise ComposeError(
                 cls_name, f"{each.__qualname__} belongs to {owner!r}, not to {registry!r}"
             )
-    derived = {name: field for each in declarations for name, field in each.derived.items()}
-    return declarations, lambda: derived
+    return lambda: declarations
 
 
 def _declarations(namespaces: Iterable[type], record: str) -> list[Declaration]:
@@ -376,8 +376,7 @@ def _marked_path(annotation: object) -> str | None:
 
 def _why_absent(cls: type, name: str, known: Mapping[str, str]) -> str:
     if _is_record(cls):
-        derived = schema_of(cls).derived
-        entry = derived().get(name) if derived is not None else None
-        if entry is not None:
-            return f" It is derived, in the namespace {entry.namespace!r}, and on no record."
+        for each in (schema_of(cls).source or tuple)():
+            if name in each.derived:
+                return f" It is derived, in the namespace {each.path!r}, and on no record."
     return did_you_mean(name, known)

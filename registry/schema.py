@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
-from registry.errors import CallError, did_you_mean
-from registry.store import DerivedField
+from registry.annotations import arg_of
+from registry.errors import CallError, ComposeError, did_you_mean
+from registry.store import Declaration
 
 __all__ = ["Schema", "is_missing"]
 
@@ -33,8 +34,8 @@ class Schema:
     Args:
         cls: the record class, a dataclass.
         namespaces: path of each field's namespace, by field name.
-        derived: returns the derived half that belongs to the record, or None where the
-            declarations are not in this process.
+        source: returns the declarations that the record was composed of, as they are by now,
+            or None where they are not in this process.
 
     Attributes:
         names: all fields, in record order.
@@ -49,11 +50,11 @@ class Schema:
         self,
         cls: type,
         namespaces: Mapping[str, str],
-        derived: Callable[[], Mapping[str, DerivedField]] | None,
+        source: Callable[[], tuple[Declaration, ...]] | None,
     ) -> None:
         self.cls = cls
         self.namespaces = dict(namespaces)
-        self.derived = derived
+        self.source = source
         specs = fields(cls)
         self.names = tuple(spec.name for spec in specs)
         self.template = {
@@ -73,7 +74,7 @@ class Schema:
         )
         self.compared = tuple(spec.name for spec in specs if spec.compare)
         self.hashed = tuple(spec.name for spec in specs if _is_hashed(spec))
-        self.shown = tuple(spec.name for spec in specs if spec.repr)
+        self.printed = tuple(spec.name for spec in specs if spec.repr)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Only a class pickled by value takes its schema along; there it is worked out anew.
@@ -102,6 +103,34 @@ class Schema:
             ],
             return_annotation=None,
         )
+
+    @functools.cached_property
+    def secrets(self) -> frozenset[str]:
+        """The fields whose values must not be shown."""
+        args = {spec.name: arg_of(spec.type) for spec in fields(self.cls)}
+        return frozenset(name for name, arg in args.items() if arg is not None and arg.secret)
+
+    def masked(self, name: str, value: Any) -> Any:
+        """Return a value as it may be shown: a secret that has one reads `***`."""
+        return "***" if name in self.secrets and value is not None else value
+
+    def show(self, name: str, value: Any) -> str:
+        """Return a value as text for people, a secret as `'***'`."""
+        return repr(self.masked(name, value))
+
+    def declarations(self) -> tuple[Declaration, ...]:
+        """Return the declarations behind the record.
+
+        Raises:
+            ComposeError: the class came to this process by value, without them.
+        """
+        if self.source is None:
+            raise ComposeError(
+                self.cls.__qualname__,
+                "was pickled by value, and what it was composed of did not come along; put its "
+                "namespaces in a module that both processes import",
+            )
+        return self.source()
 
     def default_of(self, name: str) -> Any:
         """Return the default of a field, a fresh one where a factory makes it, or MISSING."""

@@ -20,6 +20,7 @@ from typing import Any, TypeVar, get_type_hints
 from registry.annotations import arg_of, resolve_annotations
 from registry.declaration import Arg, Derived
 from registry.errors import DuplicateFieldError, PathConflictError, UnknownFieldError, did_you_mean
+from registry.rules import Check, Resolver
 from registry.source import Origin
 
 __all__ = ["Declaration", "DerivedField", "InputField", "Registry"]
@@ -165,6 +166,8 @@ class Declaration:
     Attributes:
         inputs: the input fields of this class alone, by name.
         derived: the derived fields of this class alone, by name.
+        resolvers: the resolvers of this class alone, by name.
+        checks: the checks of this class alone, by name.
     """
 
     def __init__(self, cls: type, path: str, origin: Origin) -> None:
@@ -173,6 +176,8 @@ class Declaration:
         self.origin = origin
         self.inputs: dict[str, InputField] = {}
         self.derived: dict[str, DerivedField] = {}
+        self.resolvers: dict[str, Resolver] = {}
+        self.checks: dict[str, Check] = {}
         self._types: Mapping[str, Any] | None = None
 
     def __str__(self) -> str:

@@ -1,0 +1,88 @@
+"""A bag: one namespace of a live configuration, its leaves and sub-bags as plain attributes.
+
+The hot path stands here alone. Reading `bag.tp_size` is an attribute load from the bag's
+`__dict__` and nothing else. A class with `__getattr__` would make every load three times as slow
+(CPython then does not specialise it), even one that finds its attribute. So a bag has one only
+as long as a name in it has no value yet; `fill` switches its class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+from registry.errors import NotPicklableError, ReadOnlyError
+
+__all__ = ["Bag", "fill"]
+
+
+class Bag:
+    """One namespace of a context. It has no public methods, so that no field name is reserved.
+
+    Args:
+        path: dotted path of the namespace.
+        explain_absence: called with the path and a name without a value; returns the error.
+        show: called with a name and its value; returns how to print it.
+    """
+
+    __slots__ = ("__dict__", "__explain_absence__", "__ns_path__", "__show__", "__weakref__")
+
+    __explain_absence__: Callable[[str, str], AttributeError]
+    __ns_path__: str
+    __show__: Callable[[str, Any], str]
+
+    def __init__(
+        self,
+        path: str,
+        explain_absence: Callable[[str, str], AttributeError],
+        show: Callable[[str, Any], str],
+    ) -> None:
+        object.__setattr__(self, "__ns_path__", path)
+        object.__setattr__(self, "__explain_absence__", explain_absence)
+        object.__setattr__(self, "__show__", show)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        advice = f"call current().override(source, {name}=...)"
+        raise ReadOnlyError(f"the bag {self.__ns_path__!r}", name, advice)
+
+    def __delattr__(self, name: str) -> NoReturn:
+        advice = f"call current().override(source, {name}=...)"
+        raise ReadOnlyError(f"the bag {self.__ns_path__!r}", name, advice)
+
+    def __repr__(self) -> str:
+        leaves = (
+            f"{name}={'...' if isinstance(value, Bag) else self.__show__(name, value)}"
+            for name, value in vars(self).items()
+        )
+        return f"<{self.__ns_path__}: {', '.join(leaves)}>"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise NotPicklableError(f"the bag {self.__ns_path__!r}")
+
+
+class IncompleteBag(Bag):
+    """A bag some of whose names have no value yet, and which says so when they are read."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        # Dunder names are probes of copy, pickle and inspection, which must not recurse.
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise self.__explain_absence__(self.__ns_path__, name)
+
+
+def fill(bag: Bag, attributes: Mapping[str, Any], *, complete: bool) -> None:
+    """Replace all attributes of a bag at once.
+
+    A reader sees the old ones or the new ones, never some of each: one pointer changes.
+
+    Args:
+        bag: the bag.
+        attributes: its leaves and sub-bags by name.
+        complete: whether every name that belongs to it is among them.
+    """
+    object.__setattr__(bag, "__dict__", dict(attributes))
+    kind = Bag if complete else IncompleteBag
+    if type(bag) is not kind:
+        object.__setattr__(bag, "__class__", kind)

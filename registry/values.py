@@ -1,0 +1,263 @@
+"""Does a value fit its declared type and choices: the one check at every door but the constructor.
+
+What a type accepts is a table of rules, `_RULES`. `int` is taken where `float` is declared,
+`bool` never where a number is. A type outside the table is judged by the class it stands for.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import dataclasses
+import functools
+import types
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from typing_extensions import is_typeddict
+
+from registry.annotations import arg_of
+from registry.errors import InvalidValueError, did_you_mean
+from registry.instance import schema_of
+from registry.store import DerivedField, InputField
+
+__all__ = ["check_derived", "check_values", "fits", "validate"]
+
+_NONE = type(None)
+_Predicate = Callable[[Any], bool]
+
+
+def validate(record: Any) -> None:
+    """Check all values of a record against their declared types and choices.
+
+    The constructor does not check, as on any dataclass; publishing does.
+
+    Args:
+        record: an instance of a composed class.
+
+    Raises:
+        InvalidValueError: some values do not fit; the message has a line for each.
+
+    Example:
+        >>> from registry import Namespace, Registry, compose
+        >>> class Parallel(Namespace, registry=Registry("example")):
+        ...     _NS_PATH = "parallel"
+        ...     tp_size: int = 1
+        >>> validate(compose("Args", [Parallel])(tp_size="8"))
+        Traceback (most recent call last):
+        registry.errors.InvalidValueError: tp_size must be int, not '8' (str)
+    """
+    schema = schema_of(type(record))
+    problems: list[str] = []
+    for spec in dataclasses.fields(record):
+        value = getattr(record, spec.name)
+        # A default is the declaration's own affair; `None` for `int` is how some say "unset".
+        if value is not schema.template[spec.name]:
+            problems.extend(_problems(spec.name, spec.type, value))
+    if problems:
+        raise InvalidValueError(problems)
+
+
+def check_values(fields: Mapping[str, InputField], values: Mapping[str, Any]) -> None:
+    """Check some values against the declarations of their fields.
+
+    Args:
+        fields: the declarations by name.
+        values: the values by name; a name that `fields` lacks is passed over.
+
+    Raises:
+        InvalidValueError: some values do not fit; the message has a line for each, with the
+            place of the declaration.
+    """
+    problems = [
+        f"{field.declaration.where(name)}: {problem}"
+        for name, value in values.items()
+        if (field := fields.get(name)) is not None
+        for problem in _problems(name, field.type, value)
+    ]
+    if problems:
+        raise InvalidValueError(problems)
+
+
+def check_derived(field: DerivedField, value: Any) -> None:
+    """Check a value that a derived field is pinned to, or a run-time fact is given.
+
+    Args:
+        field: the declaration; one that states no type takes anything.
+        value: the value.
+
+    Raises:
+        InvalidValueError: the value does not fit.
+    """
+    declared = field.type
+    if declared is not None and not fits(value, declared):
+        place = field.declaration.where(field.name)
+        raise InvalidValueError([f"{place}: {_mismatch(field.name, declared, repr(value), value)}"])
+
+
+def fits(value: object, annotation: Any) -> bool:
+    """Tell whether a value is one of a type.
+
+    Args:
+        value: the value.
+        annotation: an evaluated annotation.
+
+    Example:
+        >>> fits(1, float), fits(True, int), fits([1, "2"], list[int])
+        (True, False, False)
+    """
+    return _predicate(annotation)(value)
+
+
+def _problems(name: str, annotation: Any, value: Any) -> Iterator[str]:
+    arg = arg_of(annotation)
+    shown = "***" if arg is not None and arg.secret else repr(value)
+    if not fits(value, annotation):
+        yield _mismatch(name, annotation, shown, value)
+    elif arg is not None and arg.choices is not None and value is not None:
+        items = value if isinstance(value, list | set | frozenset | tuple) else [value]
+        for item in items:
+            if item not in arg.choices:
+                words = [str(choice) for choice in arg.choices]
+                hint = did_you_mean(str(item), words)
+                shown = "***" if arg.secret else repr(item)
+                yield f"{name} must be one of {', '.join(words)}, not {shown}.{hint}"
+
+
+def _mismatch(name: str, annotation: Any, shown: str, value: Any) -> str:
+    return f"{name} must be {_described(annotation)}, not {shown} ({type(value).__name__})"
+
+
+def _described(annotation: Any) -> str:
+    if get_origin(annotation) is Annotated:
+        return _described(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, types.UnionType):
+        return " or ".join(map(_described, get_args(annotation)))
+    if get_origin(annotation) is Literal:
+        return " or ".join(map(repr, get_args(annotation)))
+    if annotation in (None, _NONE):
+        return "None"
+    if isinstance(annotation, type) and get_origin(annotation) is None:
+        return annotation.__qualname__
+    return str(annotation).replace("typing.", "")
+
+
+def _predicate(annotation: Any) -> _Predicate:
+    try:
+        return _cached_predicate(annotation)
+    except TypeError:  # an annotation with unhashable metadata
+        return _make_predicate(annotation)
+
+
+def _make_predicate(annotation: Any) -> _Predicate:
+    origin = get_origin(annotation) or annotation
+    for kinds, make in _RULES:
+        if origin in kinds:
+            return make(annotation)
+    if isinstance(origin, typing.TypeVar):
+        return _predicate(origin.__bound__) if origin.__bound__ else _anything
+    for attribute in ("__supertype__", "__value__"):  # NewType, type aliases
+        if hasattr(origin, attribute):
+            return _predicate(getattr(origin, attribute))
+    if is_typeddict(origin):
+        return _instance_of(dict)
+    if isinstance(origin, type) and not _is_opaque_protocol(origin):
+        if issubclass(origin, collections.abc.Mapping):
+            return _mapping(annotation)
+        if issubclass(origin, collections.abc.Collection) and get_args(annotation):
+            return _collection(annotation)
+        return _instance_of(origin)
+    return _anything
+
+
+_cached_predicate = functools.lru_cache(maxsize=4096)(_make_predicate)
+
+
+def _is_opaque_protocol(origin: type) -> bool:
+    return getattr(origin, "_is_protocol", False) and not getattr(
+        origin, "_is_runtime_protocol", False
+    )
+
+
+def _anything(value: object) -> bool:
+    return True
+
+
+def _instance_of(*classes: type) -> _Predicate:
+    return lambda value: isinstance(value, classes)
+
+
+def _number(*classes: type) -> Callable[[Any], _Predicate]:
+    return lambda annotation: (
+        lambda value: isinstance(value, classes) and not isinstance(value, bool)
+    )
+
+
+def _inner(annotation: Any) -> _Predicate:
+    inner = get_args(annotation)
+    return _predicate(inner[0]) if inner else _anything
+
+
+def _literal(annotation: Any) -> _Predicate:
+    # 1 == True, but an operator who may write 1 or 2 may not write true.
+    members = [(type(member), member) for member in get_args(annotation)]
+    return lambda value: any(type(value) is kind and value == member for kind, member in members)
+
+
+def _union(annotation: Any) -> _Predicate:
+    predicates = [_predicate(member) for member in get_args(annotation)]
+    return lambda value: any(predicate(value) for predicate in predicates)
+
+
+def _collection(annotation: Any) -> _Predicate:
+    origin = get_origin(annotation) or annotation
+    element = _predicate(get_args(annotation)[0]) if get_args(annotation) else _anything
+    # A string is a sequence of strings, which is never what list-like settings mean.
+    text = () if issubclass(origin, str | bytes) else (str, bytes)
+    return lambda value: (
+        isinstance(value, origin) and not isinstance(value, text) and all(map(element, value))
+    )
+
+
+def _tuple(annotation: Any) -> _Predicate:
+    elements = get_args(annotation)
+    if not elements:
+        return _instance_of(tuple)
+    if elements[-1] is Ellipsis:
+        element = _predicate(elements[0])
+        return lambda value: isinstance(value, tuple) and all(map(element, value))
+    predicates = [_predicate(each) for each in elements if each != ()]
+    return lambda value: (
+        isinstance(value, tuple)
+        and len(value) == len(predicates)
+        and all(predicate(each) for predicate, each in zip(predicates, value, strict=True))
+    )
+
+
+def _mapping(annotation: Any) -> _Predicate:
+    origin = get_origin(annotation) or annotation
+    arguments = get_args(annotation)
+    if len(arguments) != 2:
+        return _instance_of(origin)
+    key, item = map(_predicate, arguments)
+    return lambda value: (
+        isinstance(value, origin) and all(map(key, value.keys())) and all(map(item, value.values()))
+    )
+
+
+_Rule = tuple[Iterable[Any], Callable[[Any], _Predicate]]
+
+_RULES: tuple[_Rule, ...] = (
+    ((Any, object), lambda annotation: _anything),
+    ((None, _NONE), lambda annotation: _instance_of(_NONE)),
+    ((int,), _number(int)),
+    ((float,), _number(int, float)),
+    ((complex,), _number(int, float, complex)),
+    ((Annotated, typing.Final, typing.ClassVar), _inner),
+    ((Literal,), _literal),
+    ((Union, types.UnionType), _union),
+    ((tuple,), _tuple),
+    ((type,), lambda annotation: _instance_of(type)),
+    ((collections.abc.Callable,), lambda annotation: callable),
+)
+"""What the types that settings use accept, by the type or what it is a variant of."""
