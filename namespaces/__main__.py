@@ -1,0 +1,53 @@
+"""`python -m namespaces <launch flags>`: what a launch command sets, and what follows from it.
+
+The flags become a record, the record is pickled to a freshly spawned process, and what is
+printed is what that process sees.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import pickle
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+
+from namespaces.record import ServerArgs
+from namespaces.report import describe, format_report
+from registry import ArgumentParser, DerivationError, add_cli_args, from_cli_args
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        argv: the words after the program's name; None takes them from `sys.argv`.
+
+    Returns:
+        The exit status, 0. A command line that is wrong exits with status 2.
+    """
+    parser = ArgumentParser(
+        prog="python -m namespaces",
+        description="Show what a launch command of the server sets, and what a process that "
+        "receives it derives from it.",
+    )
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    add_cli_args(parser, ServerArgs)
+    args = parser.parse_args(argv)
+    record = from_cli_args(ServerArgs, args)
+    # Spawned, not forked: the process shares nothing with this one but what it imports.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=1, mp_context=context) as pool:
+        try:
+            report = pool.submit(describe, pickle.dumps(record)).result()
+        except DerivationError as error:
+            parser.error(str(error))
+    print(json.dumps(report, indent=2, default=repr) if args.json else format_report(report))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
