@@ -4,6 +4,21 @@ The declarations are imported before the record is composed, so that a plugin ma
 from here while this package is still being imported.
 """
 
+from namespaces.accessors import (
+    Exec,
+    get_device,
+    get_disagg,
+    get_exec,
+    get_lora,
+    get_memory,
+    get_mm,
+    get_model,
+    get_observability,
+    get_parallel,
+    get_schedule,
+    get_serving,
+    get_spec,
+)
 from namespaces.choices import (
     ATTENTION_BACKEND_CHOICES,
     CHUNKED_PREFIX_CACHE_SUPPORTED_ATTENTION_BACKENDS,
@@ -88,6 +103,7 @@ __all__ = [
     "SAMPLING_BACKEND_CHOICES",
     "Device",
     "Disagg",
+    "Exec",
     "ExecComm",
     "ExecDeterministic",
     "ExecDllm",
@@ -124,4 +140,16 @@ __all__ = [
     "add_radix_eviction_policy_choices",
     "add_radix_supported_deterministic_attention_backend_choices",
     "add_rl_on_policy_target_choices",
+    "get_device",
+    "get_disagg",
+    "get_exec",
+    "get_lora",
+    "get_memory",
+    "get_mm",
+    "get_model",
+    "get_observability",
+    "get_parallel",
+    "get_schedule",
+    "get_serving",
+    "get_spec",
 ]

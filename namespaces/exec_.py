@@ -16,7 +16,7 @@ from namespaces.choices import (
     SAMPLING_BACKEND_CHOICES,
 )
 from namespaces.parsers import parse_cuda_graph_config
-from registry import A, Arg, Namespace, View, derived
+from registry import A, Arg, Namespace, ResolverView, View, derived, resolver
 
 __all__ = [
     "ExecComm",
@@ -317,6 +317,13 @@ class ExecKernel(Namespace):
         "Align corners when resizing embedding grids, giving slower but more exact interpolation.",
     ] = False
 
+    @resolver
+    def attention_on_cpu_uses_amx(cfg: ResolverView) -> dict[str, Any]:
+        """On a CPU the attention kernels are those for AMX, unless the operator chose others."""
+        if cfg.device == "cpu" and not cfg.is_set("attention_backend"):
+            return {"attention_backend": "intel_amx"}
+        return {}
+
 
 class ExecMamba(Namespace):
     """Mamba and linear attention: kernels, state precision, state caching and ReplaySSM."""
@@ -527,7 +534,8 @@ class ExecGraph(Namespace):
         Arg(
             help="Deprecated switch that turns CUDA graphs off in both phases; use the per-phase "
             "backends.",
-            deprecated="--cuda-graph-backend-decode=disabled and --cuda-graph-backend-prefill=disabled",
+            deprecated="--cuda-graph-backend-decode=disabled and "
+            "--cuda-graph-backend-prefill=disabled",
         ),
     ] = False
     disable_prefill_cuda_graph: A[

@@ -1,6 +1,8 @@
 """How ranks are arranged: nodes, groups and the width of every kind of parallelism."""
 
-from registry import A, Arg, Namespace, derived
+from typing import Any
+
+from registry import A, Arg, Namespace, ResolverView, check, derived, resolver
 
 __all__ = ["Parallel"]
 
@@ -283,3 +285,50 @@ class Parallel(Namespace):
             cli_name="--elastic-ep-join-rank-offset",
         ),
     ] = 0
+
+    @resolver
+    def dp_attention_needs_replicas(cfg: ResolverView) -> dict[str, Any]:
+        """With one data-parallel replica there is nothing for attention to be parallel over."""
+        if cfg.dp_size == 1:
+            return {"enable_dp_attention": False, "enable_dp_lm_head": False}
+        return {}
+
+    @resolver
+    def experts_spread_over_all_ranks(cfg: ResolverView) -> dict[str, Any]:
+        """An all-to-all backend dispatches over all ranks, unless the operator chose a width."""
+        if cfg.moe_a2a_backend != "none" and not cfg.is_set("ep_size"):
+            return {"ep_size": cfg.tp_size}
+        return {}
+
+    @check
+    def sizes_are_positive(cfg) -> bool:
+        """every parallel size is at least 1 rank"""
+        sizes = (
+            cfg.tp_size,
+            cfg.pp_size,
+            cfg.dp_size,
+            cfg.attn_cp_size,
+            cfg.dcp_size,
+            cfg.ep_size,
+            cfg.moe_dp_size,
+        )
+        return all(size >= 1 for size in sizes)
+
+    @check
+    def attention_widths_fill_tp(cfg) -> bool:
+        """attn_tp_size * attn_dp_size * attn_cp_size is tp_size"""
+        return cfg.attn_tp_size * cfg.attn_dp_size * cfg.attn_cp_size == cfg.tp_size
+
+    @check
+    def moe_widths_fill_tp(cfg) -> bool:
+        """moe_tp_size * moe_ep_size * moe_dp_size is tp_size"""
+        return cfg.moe_tp_size * cfg.moe_ep_size * cfg.moe_dp_size == cfg.tp_size
+
+    @check
+    def experts_cover_whole_replicas(cfg) -> bool:
+        """with attention data parallelism, ep_size is 1 or a multiple of the ranks in a replica, \
+        attn_tp_size * attn_cp_size
+        """
+        if not cfg.enable_dp_attention or cfg.ep_size == 1:
+            return True
+        return cfg.ep_size % (cfg.attn_tp_size * cfg.attn_cp_size) == 0

@@ -7,7 +7,6 @@ expected. They know no setting but those they are named after.
 from __future__ import annotations
 
 import difflib
-import fractions
 import json
 import re
 from collections.abc import Iterable
@@ -24,7 +23,7 @@ __all__ = [
 
 _UNITS = {"k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
 _UNITS |= {f"{unit}i": 1024**power for power, unit in enumerate("kmgt", start=1)}
-_SIZE = re.compile(r"([+-]?\d[\d_]*(?:\.\d+)?)\s*([kmgt]i?)?", re.IGNORECASE | re.ASCII)
+_SIZE = re.compile(r"([+-]?\d+(?:_\d+)*)(?:\.(\d+))?\s*([kmgt]i?)?", re.IGNORECASE | re.ASCII)
 
 _GRAPH_BACKENDS = ("full", "breakable", "tc_piecewise", "disabled")
 _GRAPH_COMPILERS = ("eager", "inductor")
@@ -98,12 +97,16 @@ def parse_human_readable_int(text: str) -> int:
         (128000, 1536)
     """
     match = _SIZE.fullmatch(text.strip())
-    if match is None or "__" in match[1] or match[1].endswith("_"):
+    if match is None:
         raise ValueError(f"expected a whole number such as 4096, 128k or 4Ki, not {text!r}")
-    number = fractions.Fraction(match[1].replace("_", "")) * _UNITS.get((match[2] or "").lower(), 1)
-    if number.denominator != 1:
-        raise ValueError(f"expected a whole number, but {text!r} is {float(number)}")
-    return number.numerator
+    whole, fraction, unit = match[1], match[2] or "", (match[3] or "").lower()
+    # In whole numbers throughout: a float would lose digits.
+    number = int(whole + fraction) * _UNITS.get(unit, 1)
+    scale: int = 10 ** len(fraction)
+    value, rest = divmod(number, scale)
+    if rest:
+        raise ValueError(f"expected a whole number, which {text!r} is not")
+    return value
 
 
 def parse_nullable_str(text: str) -> str | None:
