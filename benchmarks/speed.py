@@ -80,7 +80,8 @@ def fresh_import(module: str, path: Path) -> Callable[[], float]:
         f"{SHARED_IMPORTS}\nimport time\nstart = time.perf_counter()\nimport {module}\n"
         "print(time.perf_counter() - start)"
     )
-    environment = {**os.environ, "PYTHONPATH": str(path)}
+    # An installed package is compiled; so are both sides here, whatever the caller's setting.
+    environment = {**os.environ, "PYTHONPATH": str(path), "PYTHONDONTWRITEBYTECODE": ""}
 
     def measure() -> float:
         command = [sys.executable, "-c", code]

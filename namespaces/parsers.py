@@ -6,8 +6,6 @@ expected. They know no setting but those they are named after.
 
 from __future__ import annotations
 
-import difflib
-import json
 import re
 from collections.abc import Iterable
 from typing import Any, NoReturn
@@ -23,7 +21,7 @@ __all__ = [
 
 _UNITS = {"k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
 _UNITS |= {f"{unit}i": 1024**power for power, unit in enumerate("kmgt", start=1)}
-_SIZE = re.compile(r"([+-]?\d+(?:_\d+)*)(?:\.(\d+))?\s*([kmgt]i?)?", re.IGNORECASE | re.ASCII)
+_SIZE = r"(?ai)([+-]?\d+(?:_\d+)*)(?:\.(\d+))?\s*([kmgt]i?)?"
 
 _GRAPH_BACKENDS = ("full", "breakable", "tc_piecewise", "disabled")
 _GRAPH_COMPILERS = ("eager", "inductor")
@@ -45,6 +43,9 @@ def parse_json(text: str) -> Any:
         >>> parse_json('{"image": {"max_pixels": 1048576}}')
         {'image': {'max_pixels': 1048576}}
     """
+    # Imported where it is needed: declaring the settings needs no JSON.
+    import json
+
     try:
         return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
@@ -96,7 +97,7 @@ def parse_human_readable_int(text: str) -> int:
         >>> parse_human_readable_int("128k"), parse_human_readable_int("1.5Ki")
         (128000, 1536)
     """
-    match = _SIZE.fullmatch(text.strip())
+    match = re.fullmatch(_SIZE, text.strip())
     if match is None:
         raise ValueError(f"expected a whole number such as 4096, 128k or 4Ki, not {text!r}")
     whole, fraction, unit = match[1], match[2] or "", (match[3] or "").lower()
@@ -213,6 +214,8 @@ def _is_size(value: object) -> bool:
 
 
 def _refuse_key(owner: str, key: str, allowed: Iterable[str]) -> NoReturn:
+    import difflib
+
     allowed = list(allowed)
     near = difflib.get_close_matches(key, allowed, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""

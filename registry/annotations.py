@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import functools
 import inspect
 import re
 import sys
+import types
 import typing
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
-
-from typing_extensions import (
-    Format,
-    get_annotations,
-    get_type_hints,
-)
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args, get_origin
 
 from registry.declaration import Arg
 from registry.errors import AnnotationError, UnresolvedNameError
@@ -38,7 +34,7 @@ _SPECIAL_FORMS: dict[str, object] = {
     "KW_ONLY": dataclasses.KW_ONLY,
     "Annotated": Annotated,
 }
-_HEAD = re.compile(r"\s*([^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*)\s*(\[)?")
+_HEAD = r"\s*([^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*)\s*(\[)?"
 _UNDEFINED = object()
 
 
@@ -58,7 +54,7 @@ def declared_annotations(cls: type) -> dict[str, Any]:
         {'x': 'Undefined'}
     """
     if sys.version_info >= (3, 14):
-        return get_annotations(cls, format=Format.STRING)
+        return _get_annotations(cls, "STRING")
     # Older Pythons keep the evaluated objects or the text, and must not be asked for others.
     return dict(inspect.get_annotations(cls))
 
@@ -79,19 +75,19 @@ def special_form(annotation: object, names: Mapping[str, Any]) -> str | None:
         >>> special_form("t.ClassVar[int]", {"t": typing})
         'ClassVar'
     """
-    if isinstance(annotation, str):
-        match = _HEAD.match(annotation)
-        if match is None:
-            return None
-        form = _look_up(match[1], names)
-        if form is Annotated and match[2]:
-            return special_form(annotation[match.end() :], names)
-    else:
-        if get_origin(annotation) is Annotated:
-            return special_form(get_args(annotation)[0], names)
-        form = get_origin(annotation) or annotation
-        if isinstance(form, dataclasses.InitVar):
-            form = dataclasses.InitVar
+    if not isinstance(annotation, str):
+        core = _core(annotation)
+        return None if type(core) in _PLAIN else _anatomy_of(core).form
+    match = re.match(_HEAD, annotation)
+    if match is None:
+        return None
+    form = _look_up(match[1], names)
+    if form is Annotated and match[2]:
+        return special_form(annotation[match.end() :], names)
+    return _name_of_form(form)
+
+
+def _name_of_form(form: object) -> str | None:
     return next(
         (name for name in ("ClassVar", "InitVar", "KW_ONLY") if form is _SPECIAL_FORMS[name]), None
     )
@@ -125,17 +121,19 @@ def resolve_annotations(cls: type, origin: Origin, fields: Collection[str]) -> d
         AnnotationError: an annotation does not evaluate for another reason, or has its `Arg`
             where nothing would read it.
     """
-    body = {name: value for name, value in vars(cls).items() if name not in fields}
-    scope = {**origin.locals(), **body}
+    scope: dict[str, Any] | None = None
     resolved = {}
     for name, annotation in _evaluable_annotations(cls).items():
         if name not in fields:
             continue
-        if not _has_text(annotation):
-            resolved[name] = annotation
-        else:
-            resolved[name] = _evaluate(cls, origin, name, annotation, scope)
-        _check_markers(cls, origin, name, resolved[name])
+        if isinstance(annotation, str) or _anatomy_of(_core(annotation)).has_text:
+            if scope is None:
+                body = {each: value for each, value in vars(cls).items() if each not in fields}
+                scope = {**origin.locals(), **body}
+            annotation = _evaluate(cls, origin, name, annotation, scope)
+        resolved[name] = annotation
+        if hasattr(annotation, "__metadata__") or type(annotation) is not type:
+            _check_markers(cls, origin, name, annotation)
     origin.forget_locals()
     return resolved
 
@@ -165,12 +163,61 @@ def arg_of(annotation: object) -> Arg | None:
 def _evaluable_annotations(cls: type) -> dict[str, Any]:
     if sys.version_info >= (3, 14):
         # Names that are not there yet become ForwardRefs that remember their scope.
-        return get_annotations(cls, format=Format.FORWARDREF)
+        return _get_annotations(cls, "FORWARDREF")
     return declared_annotations(cls)
 
 
+def _get_annotations(cls: type, form: str) -> dict[str, Any]:
+    # Imported where it is needed: it would be a tenth of the time that importing us takes.
+    from typing_extensions import Format, get_annotations
+
+    return get_annotations(cls, format=Format[form])
+
+
+class _Anatomy(NamedTuple):
+    """What the structure of a type object says, whoever declares it.
+
+    Attributes:
+        form: "ClassVar", "InitVar" or "KW_ONLY" if it marks something other than a field.
+        has_text: whether some part of it is still text.
+        has_arg: whether some part of it is annotated with an `Arg`.
+    """
+
+    form: str | None
+    has_text: bool
+    has_arg: bool
+
+
+def _core(annotation: Any) -> Any:
+    """Return the type below the outermost metadata, which differs from field to field."""
+    return annotation.__origin__ if hasattr(annotation, "__metadata__") else annotation
+
+
+# Neither a class nor a union with `|` is a special form, and most fields have one of these.
+_PLAIN = (type, types.UnionType)
+
+
+def _anatomy_of(core: Any) -> _Anatomy:
+    if type(core) is type:
+        return _NOTHING_SPECIAL
+    try:
+        return _anatomy(core)
+    except TypeError:  # unhashable, such as a Literal of lists
+        return _anatomy.__wrapped__(core)
+
+
+_NOTHING_SPECIAL = _Anatomy(None, False, False)
+
+
+@functools.lru_cache(maxsize=4096)
+def _anatomy(core: Any) -> _Anatomy:
+    form = get_origin(core) or core
+    if isinstance(form, dataclasses.InitVar):
+        form = dataclasses.InitVar
+    return _Anatomy(_name_of_form(form), _has_text(core), _has_arg(core))
+
+
 def _has_text(annotation: object) -> bool:
-    """Tell whether some part of an annotation is still text."""
     if isinstance(annotation, str | typing.ForwardRef):
         return True
     origin = get_origin(annotation)
@@ -183,6 +230,13 @@ def _has_text(annotation: object) -> bool:
     )
 
 
+def _has_arg(annotation: object) -> bool:
+    markers = getattr(annotation, "__metadata__", ())
+    return any(isinstance(marker, Arg) for marker in markers) or any(
+        map(_has_arg, get_args(annotation))
+    )
+
+
 def _evaluate(
     cls: type, origin: Origin, name: str, annotation: object, scope: dict[str, Any]
 ) -> Any:
@@ -190,6 +244,9 @@ def _evaluate(
     holder = type(cls.__name__, (), {"__annotations__": {name: annotation}})
     subject = f"{cls.__qualname__}.{name}"
     text = annotation if isinstance(annotation, str) else _text_of(annotation)
+    # Imported where it is needed, as above.
+    from typing_extensions import get_type_hints
+
     try:
         hints = get_type_hints(holder, origin.globals, scope, include_extras=True)
     except NameError as error:
@@ -211,19 +268,12 @@ def _text_of(annotation: object) -> str:
 def _check_markers(cls: type, origin: Origin, name: str, annotation: object) -> None:
     """Refuse an `Arg` that would go unread: a second one, or one inside the type."""
     markers = getattr(annotation, "__metadata__", ())
-    readable = [marker for marker in markers if isinstance(marker, Arg | str)]
-    if len(readable) > 1:
-        problem = "has more than one Arg or bare string; one Arg says it all"
-    elif any(map(_has_arg, get_args(annotation))):
+    core = _core(annotation)
+    if type(core) is not type and _anatomy_of(core).has_arg:
         problem = "has its Arg inside the type; write it outermost: A[int | None, Arg(...)]"
+    elif len(markers) > 1 and sum(isinstance(marker, Arg | str) for marker in markers) > 1:
+        problem = "has more than one Arg or bare string; one Arg says it all"
     else:
         return
     subject = f"{cls.__qualname__}.{name}"
     raise AnnotationError(origin.where(name), subject, _text_of(annotation), problem)
-
-
-def _has_arg(annotation: object) -> bool:
-    markers = getattr(annotation, "__metadata__", ())
-    return any(isinstance(marker, Arg) for marker in markers) or any(
-        map(_has_arg, get_args(annotation))
-    )

@@ -6,16 +6,14 @@ one, `NS(path)` places a field of an ad-hoc dataclass. This room knows no regist
 
 from __future__ import annotations
 
-import dataclasses
 import keyword
-import pkgutil
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar, overload
 from typing import Annotated as A
 
-from registry.errors import FieldDeclarationError, InvalidPathError
+from registry.errors import FieldDeclarationError, InvalidPathError, ReadOnlyError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -25,7 +23,7 @@ __all__ = ["NS", "A", "Arg", "Derived", "View", "check_path", "derived"]
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-_FUNCTION_PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+_FUNCTION_PATH = r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*"
 
 
 def check_path(path: object, where: str, subject: str) -> str:
@@ -56,7 +54,6 @@ def check_path(path: object, where: str, subject: str) -> str:
     )
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Arg:
     """What an operator can know about an input field: its flag, its values, its text.
 
@@ -91,60 +88,100 @@ class Arg:
         Arg(help='Tensor-parallel width in ranks.', aliases=('--tensor-parallel-size',))
     """
 
-    help: str = ""
-    _: dataclasses.KW_ONLY
-    choices: Sequence[Any] | None = None
-    aliases: Sequence[str] = ()
-    cli_name: str | None = None
-    type_parser: Callable[[str], Any] | None = None
-    nargs: int | str | None = None
-    const: Any = None
-    required: bool | None = None
-    action: str | type | None = None
-    action_kwargs: Mapping[str, Any] | None = None
-    metavar: str | tuple[str, ...] | None = None
-    no_cli: bool = False
-    resolvable: bool = False
-    fallback: Any = None
-    deprecated: str | None = None
-    secret: bool = False
+    help: str
+    choices: Sequence[Any] | None
+    aliases: Sequence[str]
+    cli_name: str | None
+    type_parser: Callable[[str], Any] | None
+    nargs: int | str | None
+    const: Any
+    required: bool | None
+    action: str | type | None
+    action_kwargs: Mapping[str, Any] | None
+    metavar: str | tuple[str, ...] | None
+    no_cli: bool
+    resolvable: bool
+    fallback: Any
+    deprecated: str | None
+    secret: bool
 
-    def __post_init__(self) -> None:
-        """Refuse what argparse would only trip over when a parser is built."""
-        if not isinstance(self.help, str):
-            raise FieldDeclarationError("", "Arg", f"takes its help as a string, not {self.help!r}")
-        if isinstance(self.choices, str):
+    def __init__(
+        self,
+        help: str = "",
+        *,
+        choices: Sequence[Any] | None = None,
+        aliases: Sequence[str] = (),
+        cli_name: str | None = None,
+        type_parser: Callable[[str], Any] | None = None,
+        nargs: int | str | None = None,
+        const: Any = None,
+        required: bool | None = None,
+        action: str | type | None = None,
+        action_kwargs: Mapping[str, Any] | None = None,
+        metavar: str | tuple[str, ...] | None = None,
+        no_cli: bool = False,
+        resolvable: bool = False,
+        fallback: Any = None,
+        deprecated: str | None = None,
+        secret: bool = False,
+    ) -> None:
+        # A frozen dataclass would assign these one by one, at five times the cost.
+        vars(self).update(
+            help=help,
+            choices=choices,
+            aliases=aliases,
+            cli_name=cli_name,
+            type_parser=type_parser,
+            nargs=nargs,
+            const=const,
+            required=required,
+            action=action,
+            action_kwargs=action_kwargs,
+            metavar=metavar,
+            no_cli=no_cli,
+            resolvable=resolvable,
+            fallback=fallback,
+            deprecated=deprecated,
+            secret=secret,
+        )
+        if not isinstance(help, str):
+            raise FieldDeclarationError("", "Arg", f"takes its help as a string, not {help!r}")
+        if isinstance(choices, str):
+            problem = f"takes choices as a list, not the string {choices!r}"
+            raise FieldDeclarationError("", "Arg", problem)
+        if isinstance(aliases, str):
             raise FieldDeclarationError(
-                "", "Arg", f"takes choices as a list, not the string {self.choices!r}"
+                "", "Arg", f"takes aliases as a list: aliases=[{aliases!r}]"
             )
-        if isinstance(self.aliases, str):
-            raise FieldDeclarationError(
-                "", "Arg", f"takes aliases as a list: aliases=[{self.aliases!r}]"
-            )
-        if self.aliases or self.cli_name is not None:
-            object.__setattr__(self, "aliases", tuple(self.aliases))
-            for flag in (*self.aliases, self.cli_name):
+        if aliases or cli_name is not None:
+            vars(self)["aliases"] = tuple(aliases)
+            for flag in (*self.aliases, cli_name):
                 if flag is not None and not re.fullmatch(r"--?[^\s=-][^\s=]*", flag):
-                    raise FieldDeclarationError(
-                        "",
-                        "Arg",
-                        f"has the flag {flag!r}; a flag looks like --tensor-size",
-                    )
+                    problem = f"has the flag {flag!r}; a flag looks like --tensor-parallel-size"
+                    raise FieldDeclarationError("", "Arg", problem)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise ReadOnlyError("an Arg", name, "make another one")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise ReadOnlyError("an Arg", name, "make another one")
+
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other) if isinstance(other, Arg) else NotImplemented
 
     def __hash__(self) -> int:
         # Choices are often lists; two equal Args have equal help and flag, which is enough.
         return hash((self.help, self.cli_name))
 
     def __repr__(self) -> str:
-        given = (
-            f"{field.name}={value!r}"
-            for field in dataclasses.fields(self)
-            if (value := getattr(self, field.name)) != field.default
-        )
+        plain = vars(_PLAIN_ARG)
+        given = (f"{key}={value!r}" for key, value in vars(self).items() if value != plain[key])
         return f"Arg({', '.join(given)})"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+_PLAIN_ARG = Arg()
+
+
 class NS:
     """Places one field of an ad-hoc dataclass in a namespace.
 
@@ -166,11 +203,19 @@ class NS:
         {'rounds': 'bench'}
     """
 
-    path: str
+    __slots__ = ("path",)
 
-    def __post_init__(self) -> None:
-        """Check the path where it is written."""
-        check_path(self.path, "", "NS")
+    def __init__(self, path: str) -> None:
+        self.path = check_path(path, "", "NS")
+
+    def __repr__(self) -> str:
+        return f"NS({self.path!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return self.path == other.path if isinstance(other, NS) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.path)
 
 
 class View(Protocol):
@@ -217,7 +262,7 @@ class Derived(Generic[T_co]):
         type: Any = None,
         default: Any = MISSING,
     ) -> None:
-        if isinstance(fn, str) and not _FUNCTION_PATH.fullmatch(fn):
+        if isinstance(fn, str) and not re.fullmatch(_FUNCTION_PATH, fn):
             raise FieldDeclarationError(
                 "", "Derived", f"names the function {fn!r}; write it as 'package.module:function'"
             )
@@ -243,6 +288,9 @@ class Derived(Generic[T_co]):
             AttributeError: the module has no such function.
         """
         if isinstance(self.fn, str):
+            # Imported where it is needed, which for most programs is nowhere.
+            import pkgutil
+
             found: Callable[[Any], T_co] = pkgutil.resolve_name(self.fn)
             return found
         return self.fn

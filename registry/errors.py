@@ -7,7 +7,6 @@ each `__init__` hands all its arguments to `super().__init__`, and `__str__` bui
 
 from __future__ import annotations
 
-import difflib
 import pickle
 from collections.abc import Iterable, Sequence
 
@@ -57,6 +56,9 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
         >>> did_you_mean("tp_sise", ["tp_size", "dp_size"])
         " Did you mean 'tp_size'?"
     """
+    # Imported where it is needed: nobody needs it until something is wrong.
+    import difflib
+
     near = difflib.get_close_matches(name, candidates, n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
+from typing import NamedTuple
 
 __all__ = ["Explanation", "Layer"]
 
 
-@dataclasses.dataclass(frozen=True)
-class Layer:
+class Layer(NamedTuple):
     """One place a value can come from.
 
     Attributes:
@@ -25,8 +24,7 @@ class Layer:
     where: str
 
 
-@dataclasses.dataclass(frozen=True)
-class Explanation:
+class Explanation(NamedTuple):
     """What `Context.explain` returns.
 
     Attributes:

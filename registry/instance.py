@@ -7,18 +7,20 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import reprlib
 from dataclasses import MISSING
-from typing import Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex, TypeGuard
 
 from registry import pickling
 from registry.errors import ComposeError, UnknownAttributeError, did_you_mean
-from registry.schema import Schema, TravelledSchema
+from registry.schema import Schema, TravelledSchema, init_vars
 
-__all__ = ["Record", "fields_set", "schema_of"]
+__all__ = ["Record", "fields_given", "fields_set", "is_record_class", "schema_of"]
 
 _set = object.__setattr__
+
+_GENERATED = ("__init__", "__repr__", "__replace__")
+"""Methods that the dataclass decorator would write, but that Record has better."""
 
 
 class _Signature:
@@ -40,8 +42,15 @@ class Record:
     __slots__ = ("__dict__", "__fields_set__", "__weakref__")
 
     __record_schema__: ClassVar[Schema | TravelledSchema]
+    __record_written__: ClassVar[frozenset[str]]
     __fields_set__: set[str]
     __signature__ = _Signature()
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Note what the class body itself has, before a decorator adds to it."""
+        super().__init_subclass__(**keywords)
+        written = frozenset(name for name in _GENERATED if name in cls.__dict__)
+        type.__setattr__(cls, "__record_written__", written)
 
     def __new__(cls, /, *args: Any, **values: Any) -> Record:
         """Make an instance, and first of all the schema where a subclass has none yet."""
@@ -55,14 +64,18 @@ class Record:
         # One merge in C stands in for a generated function of as many parameters as fields:
         # under a tenth of its time at 499 fields. A name that is no field makes it longer.
         state = {**schema.template, **values}
-        if len(state) != len(schema.template):
-            schema.refuse_unknown(values)
+        if len(state) != len(schema.template) or (
+            schema.fixed and not schema.fixed.isdisjoint(values)
+        ):
+            raise schema.call_error((), values)
         for name in schema.required:
             if state[name] is MISSING:
-                schema.refuse_missing(state)
+                raise schema.call_error((), values)
         for name, factory in schema.factories.items():
             if state[name] is MISSING:
                 state[name] = factory()
+        for name in schema.unset:
+            del state[name]
         _set(self, "__dict__", state)
         _set(self, "__fields_set__", set(values))
         post_init = getattr(self, "__post_init__", None)
@@ -80,6 +93,11 @@ class Record:
             hint = did_you_mean(name, schema_of(cls).names)
             raise UnknownAttributeError(cls.__qualname__, name, hint)
 
+    def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
+        # From here on the default answers, if there is one.
+        fields_given(self).discard(name)
+
     def __eq__(self, other: object) -> bool:
         if other.__class__ is not self.__class__:
             return NotImplemented
@@ -90,10 +108,12 @@ class Record:
     def __repr__(self) -> str:
         schema = schema_of(type(self))
         given = fields_given(self)
+        values = ((name, getattr(self, name, MISSING)) for name in schema.printed)
         shown = (
-            f"{name}={schema.show(name, getattr(self, name))}"
-            for name in schema.printed
-            if name in given or not pickling.is_default(schema, name, getattr(self, name, MISSING))
+            f"{name}={schema.show(name, value)}"
+            for name, value in values
+            if value is not MISSING
+            and (name in given or not pickling.is_default(schema, name, value))
         )
         return f"{type(self).__qualname__}({', '.join(shown)})"
 
@@ -128,6 +148,11 @@ class Record:
         _set(self, "__fields_set__", given)
 
 
+def is_record_class(cls: type) -> TypeGuard[type[Record]]:
+    """Tell whether `compose()` made a class, or one that it derives from."""
+    return issubclass(cls, Record) and cls is not Record
+
+
 def schema_of(cls: type) -> Schema:
     """Return what a record class knows about its fields.
 
@@ -142,7 +167,7 @@ def schema_of(cls: type) -> Schema:
     own = cls.__dict__.get("__record_schema__")
     if isinstance(own, Schema):
         return own
-    if not issubclass(cls, Record) or cls is Record:
+    if not is_record_class(cls):
         raise ComposeError(cls.__qualname__, "is no record class; compose() makes them")
     if own is None and "__dataclass_fields__" not in cls.__dict__:
         return schema_of(_record_base(cls))
@@ -196,36 +221,31 @@ def _record_base(cls: type) -> type:
     return next(base for base in cls.__mro__[1:] if issubclass(base, Record))
 
 
-def _adopt(cls: type, travelled: TravelledSchema | None) -> Schema:
+def _adopt(cls: type[Record], travelled: TravelledSchema | None) -> Schema:
     """Work out the schema of a class that compose() did not finish in this process."""
     if travelled is not None:
         schema = Schema(cls, travelled.namespaces, None)
     else:
-        if cls.__dict__.get("__slots__"):
-            raise ComposeError(
-                cls.__qualname__,
-                "a subclass of a record cannot have slots; write @dataclass without slots=True",
-            )
+        _check_subclass(cls)
         inherited = schema_of(_record_base(cls))
         schema = Schema(cls, inherited.namespaces, inherited.source)
-        if _has_generated_init(cls, schema):
-            # The generated one assigns every field, given or not, and so would count all of
-            # them as set.
-            type.__setattr__(cls, "__init__", Record.__init__)
+        for name in _GENERATED:
+            # The generated `__init__` assigns every field, given or not, and so would count
+            # all of them as set; the others do not know of secrets and of what was set.
+            if name in cls.__dict__ and name not in cls.__record_written__:
+                type.__setattr__(cls, name, getattr(Record, name))
     type.__setattr__(cls, "__record_schema__", schema)
     return schema
 
 
-def _has_generated_init(cls: type, schema: Schema) -> bool:
-    init = cls.__dict__.get("__init__")
-    code = getattr(init, "__code__", None)
-    return (
-        code is not None
-        and code.co_filename == "<string>"
-        and set(code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])
-        == set(schema.names)
-        and all(spec.init for spec in dataclasses.fields(cls))
-    )
+def _check_subclass(cls: type[Record]) -> None:
+    problem = None
+    if cls.__dict__.get("__slots__"):
+        problem = "a subclass of a record cannot have slots; write @dataclass without slots=True"
+    elif hidden := init_vars(cls):
+        problem = f"has InitVar {', '.join(hidden)}; a record holds every input it is given"
+    if problem is not None:
+        raise ComposeError(cls.__qualname__, problem)
 
 
 def _duplicate(record: Record, values: dict[str, Any]) -> Record:

@@ -152,11 +152,13 @@ def _declare(cls: type, body: Mapping[str, Any], origin: Origin) -> Declaration 
         form = special_form(annotation, names)
         if form == "ClassVar" or _is_dunder(name):
             continue
-        _check_form(cls, origin, name, form)
+        if form is not None or keyword.iskeyword(name) or not name.isidentifier():
+            _refuse_form(cls, origin, name, form)
         fields.append(name)
-    derived = {name: value for name, value in body.items() if isinstance(value, Derived)}
+    marked = {name: each for name, each in body.items() if isinstance(each, Derived | Rule)}
+    derived = {name: each for name, each in marked.items() if isinstance(each, Derived)}
+    rules = {name: each for name, each in marked.items() if isinstance(each, Rule)}
     path = getattr(cls, "_NS_PATH", None)
-    rules = {name: value for name, value in body.items() if isinstance(value, Rule)}
     if path is None and not fields and not derived and not rules:
         _check_unannotated(cls, origin, body, annotations)
         return None
@@ -189,7 +191,7 @@ def _refuse(cls: type, origin: Origin, name: str, problem: str) -> NoReturn:
     raise FieldDeclarationError(origin.where(name), f"{cls.__qualname__}.{name}", problem)
 
 
-def _check_form(cls: type, origin: Origin, name: str, form: str | None) -> None:
+def _refuse_form(cls: type, origin: Origin, name: str, form: str | None) -> NoReturn:
     if form == "InitVar":
         _refuse(
             cls,
@@ -206,14 +208,13 @@ def _check_form(cls: type, origin: Origin, name: str, form: str | None) -> None:
             "is the KW_ONLY marker; the order of a record is chosen by compose(order=...). Use "
             "field(kw_only=True) for one field",
         )
-    if keyword.iskeyword(name) or not name.isidentifier():
-        _refuse(
-            cls,
-            origin,
-            name,
-            f"is no name an attribute can have; call it {name}_ and give its flag with "
-            f'Arg(cli_name="--{name}")',
-        )
+    _refuse(
+        cls,
+        origin,
+        name,
+        f"is no name an attribute can have; call it {name}_ and give its flag with "
+        f'Arg(cli_name="--{name}")',
+    )
 
 
 def _check_unannotated(
@@ -241,7 +242,13 @@ def _check_unannotated(
             )
 
 
+# The defaults that most fields have, and that nothing has to be asked about.
+_SIMPLE = (type(None), bool, int, float, str)
+
+
 def _input_field(declaration: Declaration, name: str, default: Any) -> InputField:
+    if default is MISSING or type(default) in _SIMPLE:
+        return InputField(name, declaration, default, MISSING, {})
     cls, origin = declaration.cls, declaration.origin
     if isinstance(default, Derived):
         _refuse(cls, origin, name, "is derived and has an annotation; a derived field has none")

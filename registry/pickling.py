@@ -19,7 +19,7 @@ from dataclasses import MISSING
 from typing import Any
 
 from registry.errors import RecordPicklingError, RecordUnpicklingError
-from registry.schema import Schema
+from registry.schema import Schema, pack_names
 
 __all__ = ["State", "check_findable", "is_default", "restore", "state_of", "values_of"]
 
@@ -27,13 +27,17 @@ State = tuple[bytes, tuple[Any, ...], tuple[str, ...], tuple[str, ...], dict[str
 
 
 def values_of(record: object, names: tuple[str, ...]) -> tuple[Any, ...]:
-    """Return the values of some fields of a record, in the order of the names."""
+    """Return the values of some fields of a record, in the order of the names.
+
+    Raises:
+        AttributeError: one has no value, as in a record made without `__init__`.
+    """
     values = vars(record)
     try:
         return tuple(map(values.__getitem__, names))
     except KeyError:
         # An attribute was deleted, or never set: as everywhere, the class answers for it.
-        return tuple(getattr(record, name, MISSING) for name in names)
+        return tuple(getattr(record, name) for name in names)
 
 
 def is_default(schema: Schema, name: str, value: object) -> bool:
@@ -61,18 +65,23 @@ def state_of(record: object, schema: Schema, given: Iterable[str]) -> State:
     Raises:
         AttributeError: a required field has no value, as in a record made without `__init__`.
     """
-    values = values_of(record, schema.names)
-    suspects = itertools.compress(
-        schema.names, map(operator.is_not, values, schema.template.values())
-    )
+    attributes = vars(record)
+    names, packed, defaults = schema.names, schema.packed_names, schema.template
+    try:
+        values = tuple(map(attributes.__getitem__, names))
+    except KeyError:
+        # A record made without `__init__`, or with an attribute deleted: what it has travels.
+        names = tuple(name for name in names if name in schema.required or hasattr(record, name))
+        packed, defaults = pack_names(names), {name: defaults[name] for name in names}
+        values = values_of(record, names)
+    suspects = itertools.compress(names, map(operator.is_not, values, defaults.values()))
     changed = tuple(
         name for name in suspects if not is_default(schema, name, getattr(record, name))
     )
-    attributes = vars(record)
     extras = {}
-    if len(attributes) != len(schema.names):
+    if names is not schema.names or len(attributes) != len(names):
         extras = {name: each for name, each in attributes.items() if name not in schema.template}
-    return (schema.packed_names, values, changed, tuple(given), extras)
+    return (packed, values, changed, tuple(given), extras)
 
 
 def restore(schema: Schema, state: State) -> tuple[dict[str, Any], set[str]]:
@@ -105,13 +114,16 @@ def restore(schema: Schema, state: State) -> tuple[dict[str, Any], set[str]]:
     attributes = {
         name: arrived[name] if name in arrived else schema.default_of(name) for name in schema.names
     }
-    lacking = [name for name in schema.names if attributes[name] is MISSING]
+    lacking = [name for name in schema.required if attributes[name] is MISSING]
     if lacking:
         raise RecordUnpicklingError(
             schema.cls.__qualname__,
             lacking,
             "must be given here, but the class that wrote the record has no such field",
         )
+    for name in schema.unset:
+        if attributes[name] is MISSING:
+            del attributes[name]
     return {**attributes, **extras}, {name for name in given if name in schema.template}
 
 

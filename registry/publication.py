@@ -1,68 +1,22 @@
 """The process's current configuration: publish it, and read it from anywhere.
 
-`live` is one object in a module global; publishing swaps what it holds. A typed accessor such
-as `get_parallel()` returns `live.parallel`: an attribute load, which `torch.compile` can trace.
+What is published is held by `access.live`; here it is made, replaced and forgotten.
 """
 
 from __future__ import annotations
 
-import threading
 import warnings
-from typing import Any, NoReturn
+from typing import Any
 
+from registry.access import install, live
 from registry.bags import Bag
 from registry.context import Context
 from registry.errors import (
     DroppedOverridesWarning,
-    NotPicklableError,
     NotPublishedError,
-    ReadOnlyError,
 )
 
-__all__ = ["bag", "current", "live", "publish", "reset"]
-
-
-class Live:
-    """Holds the bags of the current configuration as attributes, by their top-level names.
-
-    Like a bag, it has `__getattr__` only while there is nothing to read.
-    """
-
-    __slots__ = ("__context__", "__dict__", "__lock__")
-
-    def __init__(self) -> None:
-        object.__setattr__(self, "__lock__", threading.RLock())
-        object.__setattr__(self, "__context__", None)
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise ReadOnlyError("the current configuration", name, "call publish(record)")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise ReadOnlyError("the current configuration", name, "call publish(record)")
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise NotPicklableError("the current configuration")
-
-
-class _Unpublished(Live):
-    __slots__ = ()
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise NotPublishedError(f"the namespace {name!r}")
-
-
-def _install(context: Context | None) -> None:
-    bags = context.top_level() if context is not None else {}
-    kind = Live if context is not None else _Unpublished
-    object.__setattr__(live, "__dict__", bags)
-    object.__setattr__(live, "__context__", context)
-    object.__setattr__(live, "__class__", kind)
-
-
-live: Any = _Unpublished()
-"""The current configuration of this process: `live.parallel.tp_size`."""
+__all__ = ["bag", "current", "publish", "reset"]
 
 
 def publish(record: Any, *, role: str | None = None) -> Context:
@@ -98,7 +52,7 @@ def publish(record: Any, *, role: str | None = None) -> Context:
         context = Context(record, role=role)
         if before is not None:
             warnings.warn(_dropped(before), DroppedOverridesWarning, stacklevel=2)
-        _install(context)
+        install(context, context.top_level())
         return context
 
 
@@ -132,7 +86,7 @@ def bag(path: str) -> Bag:
 def reset() -> None:
     """Forget the published configuration, for tests that publish one of their own."""
     with live.__lock__:
-        _install(None)
+        install(None, {})
 
 
 def _dropped(before: Context) -> str:

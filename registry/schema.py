@@ -9,15 +9,15 @@ from __future__ import annotations
 import functools
 import inspect
 import zlib
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, Field, InitVar, field, fields, make_dataclass
 from typing import Any
 
 from registry.annotations import arg_of
 from registry.errors import CallError, ComposeError, did_you_mean
 from registry.store import Declaration
 
-__all__ = ["Schema", "is_missing"]
+__all__ = ["Schema", "TravelledSchema", "init_vars", "is_missing", "pack_names"]
 
 
 def is_missing(value: object) -> bool:
@@ -26,6 +26,21 @@ def is_missing(value: object) -> bool:
     The marker loses its identity where a class is pickled by value.
     """
     return type(value) is type(MISSING)
+
+
+def init_vars(cls: type) -> list[str]:
+    """Return the names that a dataclass takes as `InitVar`: inputs that no instance holds.
+
+    Args:
+        cls: a dataclass.
+    """
+    specs: Mapping[str, Field[Any]] = getattr(cls, "__dataclass_fields__")  # noqa: B009
+    return [name for name, spec in specs.items() if _is_init_var(spec.type)]
+
+
+def pack_names(names: Iterable[str]) -> bytes:
+    """Return field names, compressed: what a pickle says about its writer."""
+    return zlib.compress("\n".join(names).encode(), 9)
 
 
 class Schema:
@@ -44,6 +59,8 @@ class Schema:
         initial: the fields that the constructor takes, in order.
         positional: those of them that can be given by position.
         required: the fields that must be given, in order.
+        fixed: the fields that a `@dataclass` subclass declared with `init=False`.
+        unset: those of them that have no value before the program assigns one.
     """
 
     def __init__(
@@ -67,14 +84,17 @@ class Schema:
         }
         self.initial = tuple(spec.name for spec in specs if spec.init)
         self.positional = tuple(spec.name for spec in specs if spec.init and not spec.kw_only)
-        self.required = tuple(
+        self.fixed = frozenset(spec.name for spec in specs if not spec.init)
+        lacking = [
             name
             for name, default in self.template.items()
             if default is MISSING and name not in self.factories
-        )
+        ]
+        self.required = tuple(name for name in lacking if name not in self.fixed)
+        self.unset = tuple(name for name in lacking if name in self.fixed)
         self.compared = tuple(spec.name for spec in specs if spec.compare)
         self.hashed = tuple(spec.name for spec in specs if _is_hashed(spec))
-        self.printed = tuple(spec.name for spec in specs if spec.repr)
+        self.printed = tuple(spec.name for spec in specs if spec.repr and spec.init)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Only a class pickled by value takes its schema along; there it is worked out anew.
@@ -82,15 +102,15 @@ class Schema:
 
     @functools.cached_property
     def packed_names(self) -> bytes:
-        """The field names in order, compressed: what a pickle says about its writer."""
-        return zlib.compress("\n".join(self.names).encode(), 9)
+        """All field names in order, as a pickle has them."""
+        return pack_names(self.names)
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
         """The signature of the class, as on a dataclass with a generated `__init__`."""
         kinds = inspect.Parameter
         specs = {spec.name: spec for spec in fields(self.cls)}
-        keyword_only = [name for name in self.names if name not in self.positional]
+        keyword_only = [name for name in self.initial if name not in self.positional]
         return inspect.Signature(
             [
                 inspect.Parameter(
@@ -150,47 +170,64 @@ class Schema:
         Raises:
             CallError: there are too many, or one is given twice.
         """
-        if len(args) > len(self.positional):
-            least = 1 + sum(name in self.positional for name in self.required)
-            most = 1 + len(self.positional)
-            takes = f"{most}" if least == most else f"from {least} to {most}"
-            raise CallError(
-                self.cls.__qualname__,
-                f"takes {takes} positional argument{'s' * (most != 1)} "
-                f"but {1 + len(args)} were given",
-            )
-        given = dict(zip(self.positional, args, strict=False))
-        for name in given:
-            if name in values:
-                raise CallError(self.cls.__qualname__, f"got multiple values for argument {name!r}")
-        return {**given, **values}
+        bound = {**dict(zip(self.positional, args, strict=False)), **values}
+        if len(bound) != len(args) + len(values):
+            raise self.call_error(args, values)
+        return bound
 
-    def refuse_unknown(self, values: Mapping[str, Any]) -> None:
-        """Raise CallError for the first name that is no field."""
-        name = next(name for name in values if name not in self.template)
-        raise CallError(
-            self.cls.__qualname__,
-            f"got an unexpected keyword argument {name!r}.{did_you_mean(name, self.names)}",
+    def call_error(self, args: tuple[Any, ...], values: Mapping[str, Any]) -> CallError:
+        """Return what is wrong with a call, the faults looked for in Python's own order.
+
+        Args:
+            args: the positional arguments.
+            values: the keyword arguments, at least one of both wrong or missing.
+        """
+        taken = self.positional[: len(args)]
+        for name in values:
+            if name not in self.initial:
+                hint = did_you_mean(name, self.initial)
+                problem = f"got an unexpected keyword argument {name!r}{hint and '.' + hint}"
+                return CallError(self.cls.__qualname__, problem)
+            if name in taken:
+                problem = f"got multiple values for argument {name!r}"
+                return CallError(self.cls.__qualname__, problem)
+        if len(args) > len(self.positional):
+            return CallError(self.cls.__qualname__, self._too_many(args, values))
+        absent = [
+            name
+            for name in self.required
+            if name not in taken and values.get(name, MISSING) is MISSING
+        ]
+        return CallError(self.cls.__qualname__, self._missing(absent))
+
+    def _too_many(self, args: tuple[Any, ...], values: Mapping[str, Any]) -> str:
+        least = 1 + sum(name in self.positional for name in self.required)
+        most = 1 + len(self.positional)
+        takes = f"{most}" if least == most else f"from {least} to {most}"
+        by_keyword = sum(name not in self.positional for name in values)
+        also = (
+            f" positional arguments (and {by_keyword} keyword-only argument" if by_keyword else ""
+        )
+        also += "s" * (by_keyword > 1) + ")" * bool(by_keyword)
+        return (
+            f"takes {takes} positional argument{'s' * (most != 1)} "
+            f"but {1 + len(args)}{also} were given"
         )
 
-    def refuse_missing(self, values: Mapping[str, Any]) -> None:
-        """Raise CallError for the required fields that were not given."""
-        missing = [name for name in self.required if values[name] is MISSING]
-        kind = "positional" if missing[0] in self.positional else "keyword-only"
-        missing = [name for name in missing if (name in self.positional) == (kind == "positional")]
-        quoted = [repr(name) for name in missing]
+    def _missing(self, absent: list[str]) -> str:
+        kind = "positional" if absent[0] in self.positional else "keyword-only"
+        quoted = [
+            repr(name) for name in absent if (name in self.positional) == (kind == "positional")
+        ]
         listed = quoted[0]
         if len(quoted) > 1:
             listed = ", ".join(quoted[:-1]) + "," * (len(quoted) > 2) + " and " + quoted[-1]
-        raise CallError(
-            self.cls.__qualname__,
-            f"missing {len(missing)} required {kind} argument{'s' * (len(missing) > 1)}: {listed}",
-        )
+        return f"missing {len(quoted)} required {kind} argument{'s' * (len(quoted) > 1)}: {listed}"
 
     def _shown_default(self, name: str) -> Any:
         if name in self.required:
             return inspect.Parameter.empty
-        return _FACTORY if name in self.factories else self.template[name]
+        return _factory_mark() if name in self.factories else self.template[name]
 
 
 class TravelledSchema:
@@ -204,12 +241,17 @@ class TravelledSchema:
         self.namespaces = namespaces
 
 
-class _Factory:
-    def __repr__(self) -> str:
-        return "<factory>"
+@functools.cache
+def _factory_mark() -> Any:
+    """Return what signatures of dataclasses have for a default that a factory makes."""
+    example = make_dataclass("Example", [("items", list, field(default_factory=list))])
+    return inspect.signature(example).parameters["items"].default
 
 
-_FACTORY = _Factory()
+def _is_init_var(annotation: Any) -> bool:
+    if isinstance(annotation, str):
+        return annotation.partition("[")[0].rpartition(".")[2].strip() == "InitVar"
+    return annotation is InitVar or isinstance(annotation, InitVar)
 
 
 def _is_hashed(spec: Field[Any]) -> bool:

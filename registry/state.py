@@ -8,7 +8,6 @@ depend on what changed, or raises. Knows nothing of bags and locks.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING
@@ -39,8 +38,7 @@ class Held(NamedTuple):
     where: str
 
 
-@dataclasses.dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """One consistent configuration.
 
     Attributes:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 import copy
-import dataclasses
 import functools
 import inspect
 import threading
@@ -31,7 +30,6 @@ E = TypeVar("E", "InputField", "DerivedField")
 _evaluating = threading.RLock()
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
 class _Entry:
     """What both halves tell about a field.
 
@@ -40,8 +38,14 @@ class _Entry:
         declaration: the class statement it stands in.
     """
 
-    name: str
-    declaration: Declaration = dataclasses.field(repr=False)
+    __slots__ = ("declaration", "name")
+
+    def __init__(self, name: str, declaration: Declaration) -> None:
+        self.name = name
+        self.declaration = declaration
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.namespace}.{self.name}>"
 
     @property
     def namespace(self) -> str:
@@ -64,7 +68,6 @@ class _Entry:
         return self.declaration.line_of(self.name)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
 class InputField(_Entry):
     """One input field as the registry lists it.
 
@@ -83,9 +86,21 @@ class InputField(_Entry):
         ('parallel', 1, 'Tensor-parallel width in ranks.')
     """
 
-    default: Any
-    default_factory: Any
-    options: Mapping[str, Any]
+    __slots__ = ("default", "default_factory", "options")
+
+    def __init__(
+        self,
+        name: str,
+        declaration: Declaration,
+        default: Any,
+        default_factory: Any,
+        options: Mapping[str, Any],
+    ) -> None:
+        self.name = name
+        self.declaration = declaration
+        self.default = default
+        self.default_factory = default_factory
+        self.options = options
 
     @property
     def type(self) -> Any:
@@ -108,7 +123,6 @@ class InputField(_Entry):
         return self.default is MISSING and self.default_factory is MISSING
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
 class DerivedField(_Entry):
     """One derived field as the registry lists it.
 
@@ -128,7 +142,11 @@ class DerivedField(_Entry):
         (<class 'int'>, 'Ranks in all.')
     """
 
-    derived: Derived[Any]
+    __slots__ = ("derived",)
+
+    def __init__(self, name: str, declaration: Declaration, derived: Derived[Any]) -> None:
+        super().__init__(name, declaration)
+        self.derived = derived
 
     @property
     def type(self) -> Any:
@@ -249,6 +267,8 @@ class _Snapshot:
         self.input = _Index[InputField](f"the input half of {owner}")
         self.derived = _Index[DerivedField](f"the derived half of {owner}")
         self.namespaces: dict[str, type] = {}
+        # Who first opened each path, the paths above it included.
+        self.openers: dict[str, Declaration] = {}
 
     def field(self, name: str) -> InputField | DerivedField | None:
         return self.input.get(name) or self.derived.get(name)
@@ -261,6 +281,7 @@ class _Snapshot:
         after.input.update(new.inputs)
         after.derived = copy.copy(self.derived)
         after.derived.update(new.derived)
+        after.openers = {**_openers(new), **self.openers}
         after.namespaces = {**self.namespaces}
         after.namespaces.setdefault(new.path, new.cls)
         return after
@@ -342,26 +363,23 @@ def _check_against(state: _Snapshot, new: Declaration) -> None:
         other = state.field(field.name)
         if other is not None:
             raise DuplicateFieldError(field.name, _place(other), str(new), new.where(field.name))
-    paths = {**_openers(state.declarations), **_openers([new])}
+    opened = _openers(new)
+    paths = {**state.openers, **opened}
     for field in new.fields():
         path = f"{new.path}.{field.name}"
         if path in paths:
             raise PathConflictError(path, _place(paths[path]), _place(field), new.where(field.name))
-    for path in _openers([new]):
+    for path in opened:
         parent, _, name = path.rpartition(".")
         other = state.field(name)
         if other is not None and other.namespace == parent:
             raise PathConflictError(path, _place(new), _place(other), new.where())
 
 
-def _openers(declarations: Iterable[Declaration]) -> dict[str, Declaration]:
-    """Return who opens each path, the paths above a path included."""
-    openers: dict[str, Declaration] = {}
-    for each in declarations:
-        parts = each.path.split(".")
-        for end in range(1, len(parts) + 1):
-            openers.setdefault(".".join(parts[:end]), each)
-    return openers
+def _openers(declaration: Declaration) -> dict[str, Declaration]:
+    """Return the path that a declaration opens and those above it, each with the declaration."""
+    parts = declaration.path.split(".")
+    return {".".join(parts[:end]): declaration for end in range(1, len(parts) + 1)}
 
 
 def _place(what: Declaration | InputField | DerivedField) -> str:
