@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 from namespaces.record import ServerArgs
 from namespaces.report import describe, format_report
-from registry import ArgumentParser, DerivationError, add_cli_args, from_cli_args
+from registry import ArgumentParser, RegistryError, add_cli_args, from_cli_args
 
 __all__ = ["main"]
 
@@ -35,6 +35,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         "receives it derives from it.",
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument(
+        "--explain",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="say why a field has its value; may be given several times",
+    )
     add_cli_args(parser, ServerArgs)
     args = parser.parse_args(argv)
     record = from_cli_args(ServerArgs, args)
@@ -42,9 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=1, mp_context=context) as pool:
         try:
-            report = pool.submit(describe, pickle.dumps(record)).result()
-        except DerivationError as error:
-            parser.error(str(error))
+            report = pool.submit(describe, pickle.dumps(record), args.explain).result()
+        except RegistryError as error:
+            parser.error("; ".join(str(error).splitlines()))
     print(json.dumps(report, indent=2, default=repr) if args.json else format_report(report))
     return 0
 

@@ -6,28 +6,33 @@ import os
 import pickle
 import pickletools
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from registry import default_registry, derive, fields_set, namespace_of
+from registry import Context, default_registry, fields_set, namespace_of
 
 __all__ = ["describe", "format_report", "texts_in"]
 
 
-def describe(pickled: bytes) -> dict[str, Any]:
+def describe(pickled: bytes, explain: Iterable[str] = ()) -> dict[str, Any]:
     """Unpickle a record and report it, in the process that calls this.
 
     Args:
         pickled: a pickled `ServerArgs`.
+        explain: fields to explain, by name or dotted path.
 
     Returns:
-        A dict of plain values: `process` (its id), `record` (the class), `set` and `derived`
-        (namespace path to field to value), `pickle` (`bytes`: its size, `texts`: how many
-        strings it holds, `derived_names`: those of them that are derived fields).
+        A dict of plain values: `process` (its id), `record` (the class), `set` (what the
+        operator gave), `resolved` (other inputs that are not at what the record says) and
+        `derived`, each namespace path to field to value; `pickle` (`bytes`: its size, `texts`:
+        how many strings it holds, `derived_names`: those of them that are derived fields);
+        `explained`, a text for each field asked for. Secrets read `***`.
 
     Raises:
         RecordUnpicklingError: the record does not fit the class as it is here.
-        DerivationError: a derived field cannot be computed from the record.
+        InvalidValueError, ResolutionError, DerivationError, CheckError: the configuration
+            could not be published.
+        UnknownFieldError: there is no such field to explain.
 
     Example:
         >>> from namespaces import ServerArgs
@@ -36,27 +41,29 @@ def describe(pickled: bytes) -> dict[str, Any]:
         ({'model': {'model_path': 'my-model'}, 'parallel': {'tp_size': 8}}, 8)
     """
     record = pickle.loads(pickled)
-    view = derive(record)
+    context = Context(record)
+    values = context.resolved()
     given = fields_set(record)
-    names = set(dir(view)) - namespace_of(record).keys()
-    derived = {name: default_registry.derived[name].namespace for name in sorted(names)}
+    paths = namespace_of(record)
+    derived = {
+        name: default_registry.derived[name].namespace for name in values.keys() - paths.keys()
+    }
+    typed = {name: "***" if values[name] == "***" else getattr(record, name) for name in paths}
     texts = texts_in(pickled)
     return {
         "process": os.getpid(),
         "record": f"{type(record).__module__}.{type(record).__qualname__}",
-        "set": _by_namespace(
-            (path, name, getattr(record, name))
-            for name, path in namespace_of(record).items()
-            if name in given
+        "set": _by_namespace(paths, {name: typed[name] for name in paths if name in given}),
+        "resolved": _by_namespace(
+            paths, {name: values[name] for name in paths if values[name] != typed[name]}
         ),
-        "derived": _by_namespace(
-            (path, name, getattr(view, name)) for name, path in derived.items()
-        ),
+        "derived": _by_namespace(derived, {name: values[name] for name in sorted(derived)}),
         "pickle": {
             "bytes": len(pickled),
             "texts": len(texts),
             "derived_names": sorted(texts & derived.keys()),
         },
+        "explained": {name: str(context.explain(name)) for name in explain},
     }
 
 
@@ -94,25 +101,22 @@ def format_report(report: dict[str, Any]) -> str:
     travelled = report["pickle"]
     found = travelled["derived_names"]
     derived = [name for fields in report["derived"].values() for name in fields]
-    lines = [
+    parts = [
         f"{report['record']} reached process {report['process']} in {travelled['bytes']:,} bytes.",
-        "",
-        "Set by the operator:",
-        *_table(report["set"]),
-        "",
-        "Derived there:",
-        *_table(report["derived"]),
-        "",
+        "\n".join(["Set by the operator:", *_table(report["set"])]),
+        "\n".join(["Resolved there:", *_table(report["resolved"])]) if report["resolved"] else "",
+        "\n".join(["Derived there:", *_table(report["derived"])]),
         f"{len(found)} of the {len(derived)} derived names are among the {travelled['texts']} "
         f"strings of the pickle{': ' + ', '.join(found) if found else '.'}",
+        *report["explained"].values(),
     ]
-    return "\n".join(lines)
+    return "\n\n".join(filter(None, parts))
 
 
-def _by_namespace(entries: Iterable[tuple[str, str, Any]]) -> dict[str, dict[str, Any]]:
-    grouped: dict[str, dict[str, Any]] = {}
-    for path, name, value in sorted(entries, key=lambda entry: entry[0]):
-        grouped.setdefault(path, {})[name] = value
+def _by_namespace(paths: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    grouped: dict[str, dict[str, Any]] = {path: {} for path in sorted({paths[n] for n in values})}
+    for name, value in values.items():
+        grouped[paths[name]][name] = value
     return grouped
 
 
