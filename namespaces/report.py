@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import pickletools
@@ -68,7 +69,7 @@ def describe(pickled: bytes, explain: Iterable[str] = ()) -> dict[str, Any]:
 
 
 def texts_in(pickled: bytes) -> set[str]:
-    """Return every string that a pickle holds, the compressed ones among them unpacked.
+    """Return every line of text that a pickle holds, or a compressed pickle inside it.
 
     Args:
         pickled: any pickle.
@@ -80,12 +81,10 @@ def texts_in(pickled: bytes) -> set[str]:
     texts = set()
     for _, argument, _ in pickletools.genops(pickled):
         if isinstance(argument, str):
-            texts.add(argument)
+            texts.update(argument.splitlines())
         elif isinstance(argument, bytes):
-            try:
-                texts.update(zlib.decompress(argument).decode().split())
-            except (zlib.error, UnicodeDecodeError):
-                continue
+            with contextlib.suppress(zlib.error):
+                texts |= texts_in(zlib.decompress(argument))
     return texts
 
 

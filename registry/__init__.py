@@ -27,8 +27,6 @@ from registry.errors import (
     OverrideError,
     PathConflictError,
     ReadOnlyError,
-    RecordPicklingError,
-    RecordUnpicklingError,
     RegistryError,
     ResolutionError,
     UnknownAttributeError,
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
     from registry.cli import ArgumentParser, add_cli_args, from_cli_args
     from registry.context import Change, Context
     from registry.explanation import Explanation, Layer
+    from registry.pickling import RecordPicklingError, RecordUnpicklingError
     from registry.publication import bag, current, publish, reset
     from registry.values import validate
 
@@ -125,6 +124,8 @@ _AT_FIRST_USE = {
     "Context": "context",
     "Explanation": "explanation",
     "Layer": "explanation",
+    "RecordPicklingError": "pickling",
+    "RecordUnpicklingError": "pickling",
     "add_cli_args": "cli",
     "bag": "publication",
     "current": "publication",

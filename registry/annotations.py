@@ -15,7 +15,7 @@ import sys
 import types
 import typing
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 
 from registry.declaration import Arg
 from registry.errors import AnnotationError, UnresolvedNameError
@@ -126,14 +126,18 @@ def resolve_annotations(cls: type, origin: Origin, fields: Collection[str]) -> d
     for name, annotation in _evaluable_annotations(cls).items():
         if name not in fields:
             continue
-        if isinstance(annotation, str) or _anatomy_of(_core(annotation)).has_text:
+        anatomy = _anatomy_of(_core(annotation))
+        if anatomy.has_text:
             if scope is None:
                 body = {each: value for each, value in vars(cls).items() if each not in fields}
                 scope = {**origin.locals(), **body}
             annotation = _evaluate(cls, origin, name, annotation, scope)
+            anatomy = _anatomy_of(_core(annotation))
+        problem = _misplaced_arg(anatomy, annotation)
+        if problem is not None:
+            subject = f"{cls.__qualname__}.{name}"
+            raise AnnotationError(origin.where(name), subject, _text_of(annotation), problem)
         resolved[name] = annotation
-        if hasattr(annotation, "__metadata__") or type(annotation) is not type:
-            _check_markers(cls, origin, name, annotation)
     origin.forget_locals()
     return resolved
 
@@ -174,7 +178,7 @@ def _get_annotations(cls: type, form: str) -> dict[str, Any]:
     return get_annotations(cls, format=Format[form])
 
 
-class _Anatomy(NamedTuple):
+class _Anatomy:
     """What the structure of a type object says, whoever declares it.
 
     Attributes:
@@ -183,9 +187,12 @@ class _Anatomy(NamedTuple):
         has_arg: whether some part of it is annotated with an `Arg`.
     """
 
-    form: str | None
-    has_text: bool
-    has_arg: bool
+    __slots__ = ("form", "has_arg", "has_text")
+
+    def __init__(self, form: str | None, has_text: bool, has_arg: bool) -> None:
+        self.form = form
+        self.has_text = has_text
+        self.has_arg = has_arg
 
 
 def _core(annotation: Any) -> Any:
@@ -265,15 +272,11 @@ def _text_of(annotation: object) -> str:
     return str(getattr(annotation, "__forward_arg__", annotation))
 
 
-def _check_markers(cls: type, origin: Origin, name: str, annotation: object) -> None:
-    """Refuse an `Arg` that would go unread: a second one, or one inside the type."""
+def _misplaced_arg(anatomy: _Anatomy, annotation: Any) -> str | None:
+    """Say what is wrong with an `Arg` that would go unread: a second one, or one in the type."""
+    if anatomy.has_arg:
+        return "has its Arg inside the type; write it outermost: A[int | None, Arg(...)]"
     markers = getattr(annotation, "__metadata__", ())
-    core = _core(annotation)
-    if type(core) is not type and _anatomy_of(core).has_arg:
-        problem = "has its Arg inside the type; write it outermost: A[int | None, Arg(...)]"
-    elif len(markers) > 1 and sum(isinstance(marker, Arg | str) for marker in markers) > 1:
-        problem = "has more than one Arg or bare string; one Arg says it all"
-    else:
-        return
-    subject = f"{cls.__qualname__}.{name}"
-    raise AnnotationError(origin.where(name), subject, _text_of(annotation), problem)
+    if len(markers) > 1 and sum(isinstance(marker, Arg | str) for marker in markers) > 1:
+        return "has more than one Arg or bare string; one Arg says it all"
+    return None

@@ -11,7 +11,7 @@ import enum
 import inspect
 import json
 import types
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from registry.declaration import Arg
@@ -79,7 +79,7 @@ def _options_of_type(members: list[Any], default: Any) -> dict[str, Any]:
     return next((rule(members, default) for fits, rule in _RULES if fits(members)), {})
 
 
-def _limit(subject: str, options: dict[str, Any], choices: Iterable[Any]) -> None:
+def _limit(subject: str, options: dict[str, Any], choices: Sequence[Any]) -> None:
     """Let an option take only some values."""
     convert = options.get("type", str)
     allowed = []
@@ -90,12 +90,13 @@ def _limit(subject: str, options: dict[str, Any], choices: Iterable[Any]) -> Non
         except (ValueError, TypeError, argparse.ArgumentTypeError) as error:
             problem = f"has the choice {choice!r}, which its own type does not take: {error}"
             raise FieldDeclarationError("", subject, problem) from error
-    options.update(_choice_options(convert, allowed))
+    words = [choice if isinstance(choice, str) else word_of(choice) for choice in choices]
+    options.update(_choice_options(convert, allowed, words))
 
 
-def _choice_options(convert: Callable[[str], Any], allowed: Collection[Any]) -> dict[str, Any]:
-    words = [word_of(value) for value in allowed]
-
+def _choice_options(
+    convert: Callable[[str], Any], allowed: Collection[Any], words: Sequence[str]
+) -> dict[str, Any]:
     def choose(text: str) -> Any:
         try:
             value = convert(text)
@@ -113,7 +114,7 @@ def _choice_options(convert: Callable[[str], Any], allowed: Collection[Any]) -> 
 
 def _chosen_by_word(values: list[Any]) -> dict[str, Any]:
     by_word = {word_of(value): value for value in values}
-    return _choice_options(lambda text: by_word.get(text, text), values)
+    return _choice_options(lambda text: by_word.get(text, text), values, list(by_word))
 
 
 def _reported(parse: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -3,11 +3,11 @@
 Every class derives from `RegistryError` and from the builtin that a caller would catch
 anyway. The parts of a message stay available as attributes and cross process boundaries:
 each `__init__` hands all its arguments to `super().__init__`, and `__str__` builds the text.
+The two errors of pickling stand in `pickling`, beside the import of `pickle` that they need.
 """
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterable, Sequence
 
 __all__ = [
@@ -31,8 +31,6 @@ __all__ = [
     "OverrideError",
     "PathConflictError",
     "ReadOnlyError",
-    "RecordPicklingError",
-    "RecordUnpicklingError",
     "RegistryError",
     "ResolutionError",
     "UnknownAttributeError",
@@ -275,46 +273,6 @@ class ReadOnlyError(RegistryError, AttributeError):
 
     def __str__(self) -> str:
         return f"{self.owner} is read-only, {self.field!r} cannot be changed here; {self.advice}"
-
-
-class RecordPicklingError(RegistryError, pickle.PicklingError):
-    """A record whose class the reading process could not find.
-
-    Attributes:
-        module: the module in which it would be looked for.
-        qualname: the name under which it would be looked for.
-    """
-
-    def __init__(self, module: str, qualname: str) -> None:
-        super().__init__(module, qualname)
-        self.module = module
-        self.qualname = qualname
-
-    def __str__(self) -> str:
-        return (
-            f"cannot pickle a {self.qualname}: the class is not {self.module}.{self.qualname}, "
-            "where a reader would look for it. Bind what compose() returned to that name at "
-            "module level, or pass compose(..., module=...) the module that has it"
-        )
-
-
-class RecordUnpicklingError(RegistryError, pickle.UnpicklingError):
-    """A pickled record that does not fit the class as this process has it.
-
-    Attributes:
-        record: the record class.
-        fields: the names it is about.
-        problem: what is wrong with them.
-    """
-
-    def __init__(self, record: str, fields: Sequence[str], problem: str) -> None:
-        super().__init__(record, fields, problem)
-        self.record = record
-        self.fields = tuple(fields)
-        self.problem = problem
-
-    def __str__(self) -> str:
-        return f"cannot unpickle a {self.record}: {', '.join(self.fields)} {self.problem}"
 
 
 class DerivationError(RegistryError, ValueError):

@@ -6,9 +6,9 @@ Knows nothing of record classes, so that others can build their own from it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING
-from typing import Any, NamedTuple
+from typing import Any
 
 from registry.errors import ComposeError, DuplicateFieldError
 from registry.namespace import NamespaceMeta, declarations_of, field_options
@@ -17,8 +17,10 @@ from registry.store import Declaration, DerivedField, InputField, Registry
 __all__ = ["InputFields", "arrange", "collect_input_fields", "in_order", "listed", "merge"]
 
 
-class InputFields(NamedTuple):
+class InputFields:
     """The input half of some namespaces, for those who build their own class.
+
+    It unpacks: `annotations, defaults, namespaces = collect_input_fields([...])`.
 
     Attributes:
         annotations: the evaluated type of every field, metadata included.
@@ -27,9 +29,20 @@ class InputFields(NamedTuple):
         namespaces: the dotted path of every field's namespace.
     """
 
-    annotations: Mapping[str, Any]
-    defaults: Mapping[str, Any]
-    namespaces: Mapping[str, str]
+    __slots__ = ("annotations", "defaults", "namespaces")
+
+    def __init__(
+        self,
+        annotations: Mapping[str, Any],
+        defaults: Mapping[str, Any],
+        namespaces: Mapping[str, str],
+    ) -> None:
+        self.annotations = annotations
+        self.defaults = defaults
+        self.namespaces = namespaces
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return iter((self.annotations, self.defaults, self.namespaces))
 
 
 def collect_input_fields(namespaces: Iterable[type], order: Iterable[str] = ()) -> InputFields:
@@ -151,8 +164,10 @@ def arrange(
         overrides: other defaults by name, a value or a `dataclasses.field(...)`.
         after_default: whether a field with a default comes before all of them.
     """
-    annotations = {name: entry.type for name, entry in entries.items()}
-    namespaces = {name: entry.namespace for name, entry in entries.items()}
+    declarations = {id(entry.declaration): entry.declaration for entry in entries.values()}
+    types = {name: kind for each in declarations.values() for name, kind in each.types.items()}
+    annotations = {name: types[name] for name in entries}
+    namespaces = {name: entry.declaration.path for name, entry in entries.items()}
     defaults: dict[str, Any] = {}
     for name, entry in entries.items():
         default, factory, options = entry.default, entry.default_factory, entry.options

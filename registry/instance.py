@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 import copy
+import functools
+import inspect
 import reprlib
 from dataclasses import MISSING
-from typing import Any, ClassVar, SupportsIndex, TypeGuard
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeGuard
 
-from registry import pickling
 from registry.errors import ComposeError, UnknownAttributeError, did_you_mean
-from registry.schema import Schema, TravelledSchema, init_vars
+from registry.schema import Schema, TravelledSchema, declared_by, init_vars
 
 __all__ = ["Record", "fields_given", "fields_set", "is_record_class", "schema_of"]
 
@@ -27,9 +28,12 @@ class _Signature:
     """Answers `inspect.signature` for record classes, at first need."""
 
     def __get__(self, instance: object, owner: type[Record]) -> Any:
-        if owner.__init__ is not Record.__init__ or owner is Record:
+        if owner is Record:
             raise AttributeError("__signature__")
-        return schema_of(owner).signature
+        if owner.__init__ is Record.__init__:
+            return schema_of(owner).signature
+        written = inspect.signature(owner.__init__)
+        return written.replace(parameters=list(written.parameters.values())[1:])
 
 
 class Record:
@@ -41,9 +45,12 @@ class Record:
 
     __slots__ = ("__dict__", "__fields_set__", "__weakref__")
 
-    __record_schema__: ClassVar[Schema | TravelledSchema]
-    __record_written__: ClassVar[frozenset[str]]
-    __fields_set__: set[str]
+    if TYPE_CHECKING:
+        # Not at run time, where get_type_hints() of a record would list them.
+        __record_schema__: ClassVar[Schema | TravelledSchema]
+        __record_written__: ClassVar[frozenset[str]]
+        __fields_set__: set[str]
+
     __signature__ = _Signature()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
@@ -51,14 +58,14 @@ class Record:
         super().__init_subclass__(**keywords)
         written = frozenset(name for name in _GENERATED if name in cls.__dict__)
         type.__setattr__(cls, "__record_written__", written)
-
-    def __new__(cls, /, *args: Any, **values: Any) -> Record:
-        """Make an instance, and first of all the schema where a subclass has none yet."""
-        schema_of(cls)
-        return super().__new__(cls)
+        bases = cls.__mro__[1:]
+        if cls.__new__ is object.__new__ and any("__record_schema__" in b.__dict__ for b in bases):
+            type.__setattr__(cls, "__new__", staticmethod(_new_of_subclass))
 
     def __init__(self, /, *args: Any, **values: Any) -> None:
-        schema: Schema = type(self).__record_schema__  # type: ignore[assignment]
+        schema = type(self).__record_schema__
+        if not isinstance(schema, Schema):
+            schema = schema_of(type(self))
         if args:
             values = schema.bind(args, values)
         # One merge in C stands in for a generated function of as many parameters as fields:
@@ -102,7 +109,7 @@ class Record:
         if other.__class__ is not self.__class__:
             return NotImplemented
         names = schema_of(type(self)).compared
-        return pickling.values_of(self, names) == pickling.values_of(other, names)
+        return _values_of(self, names) == _values_of(other, names)
 
     @reprlib.recursive_repr()
     def __repr__(self) -> str:
@@ -112,8 +119,7 @@ class Record:
         shown = (
             f"{name}={schema.show(name, value)}"
             for name, value in values
-            if value is not MISSING
-            and (name in given or not pickling.is_default(schema, name, value))
+            if value is not MISSING and (name in given or not schema.is_default(name, value))
         )
         return f"{type(self).__qualname__}({', '.join(shown)})"
 
@@ -136,16 +142,29 @@ class Record:
         return replaced
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
-        pickling.check_findable(type(self))
+        # Imported where it is needed, here and below: many processes pickle no record.
+        from registry.pickling import check_findable
+
+        check_findable(type(self))
         return super().__reduce_ex__(max(protocol.__index__(), 2))
 
-    def __getstate__(self) -> pickling.State:
-        return pickling.state_of(self, schema_of(type(self)), fields_given(self))
+    def __getstate__(self) -> tuple[Any, ...]:
+        from registry.pickling import state_of
 
-    def __setstate__(self, state: pickling.State) -> None:
-        values, given = pickling.restore(schema_of(type(self)), state)
+        return state_of(self, schema_of(type(self)), fields_given(self))
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        from registry.pickling import restore
+
+        values, given = restore(schema_of(type(self)), state)
         _set(self, "__dict__", values)
         _set(self, "__fields_set__", given)
+
+
+def _new_of_subclass(cls: type[Record], /, *args: Any, **values: Any) -> Record:
+    """Make an instance; before the first one, the schema, which may replace `__init__`."""
+    schema_of(cls)
+    return super(Record, cls).__new__(cls)
 
 
 def is_record_class(cls: type) -> TypeGuard[type[Record]]:
@@ -217,6 +236,15 @@ def fields_set(record: Any) -> frozenset[str]:
     return frozenset(fields_given(record))
 
 
+def _values_of(record: object, names: tuple[str, ...]) -> tuple[Any, ...]:
+    values = vars(record)
+    try:
+        return tuple(map(values.__getitem__, names))
+    except KeyError:
+        # An attribute was deleted, or never set: as everywhere, the class answers for it.
+        return tuple(getattr(record, name) for name in names)
+
+
 def _record_base(cls: type) -> type:
     return next(base for base in cls.__mro__[1:] if issubclass(base, Record))
 
@@ -227,8 +255,7 @@ def _adopt(cls: type[Record], travelled: TravelledSchema | None) -> Schema:
         schema = Schema(cls, travelled.namespaces, None)
     else:
         _check_subclass(cls)
-        inherited = schema_of(_record_base(cls))
-        schema = Schema(cls, inherited.namespaces, inherited.source)
+        schema = _inherited(cls)
         for name in _GENERATED:
             # The generated `__init__` assigns every field, given or not, and so would count
             # all of them as set; the others do not know of secrets and of what was set.
@@ -236,6 +263,16 @@ def _adopt(cls: type[Record], travelled: TravelledSchema | None) -> Schema:
                 type.__setattr__(cls, name, getattr(Record, name))
     type.__setattr__(cls, "__record_schema__", schema)
     return schema
+
+
+def _inherited(cls: type[Record]) -> Schema:
+    bases = [schema_of(base) for base in cls.__bases__ if is_record_class(base)]
+    sources = [base.source for base in bases if base.source is not None]
+    return Schema(
+        cls,
+        {name: path for base in reversed(bases) for name, path in base.namespaces.items()},
+        functools.partial(declared_by, sources) if len(sources) == len(bases) else None,
+    )
 
 
 def _check_subclass(cls: type[Record]) -> None:

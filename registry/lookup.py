@@ -68,14 +68,15 @@ def namespace_of(record_or_class: Any, name: str | None = None) -> dict[str, str
 
 def _paths_of_dataclass(cls: type) -> dict[str, str]:
     known = schema_of(cls).namespaces if is_record_class(cls) else {}
-    names = [spec.name for spec in dataclasses.fields(cls)]
-    if known.keys() < set(names):
+    types = {spec.name: spec.type for spec in dataclasses.fields(cls)}
+    if any(isinstance(types[name], str) for name in types.keys() - known.keys()):
         # Imported where it is needed: composed records know the answer without it.
         from typing_extensions import get_type_hints
 
         hints = get_type_hints(cls, include_extras=True)
-        known = {name: path for name in names if (path := _marked_path(hints.get(name)))} | known
-    return {name: known[name] for name in names if name in known}
+        types = {name: hints[name] for name in types}
+    paths = {name: known.get(name) or _marked_path(types[name]) for name in types}
+    return {name: path for name, path in paths.items() if path is not None}
 
 
 def _marked_path(annotation: object) -> str | None:

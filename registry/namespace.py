@@ -142,6 +142,9 @@ def _registry_for(
     return next(iter(inherited.values()), default_registry)
 
 
+_MARKS = (Derived, Rule)
+
+
 def _declare(cls: type, body: Mapping[str, Any], origin: Origin) -> Declaration | None:
     """Read one class body; None for a mixin."""
     annotations = declared_annotations(cls)
@@ -155,7 +158,7 @@ def _declare(cls: type, body: Mapping[str, Any], origin: Origin) -> Declaration 
         if form is not None or keyword.iskeyword(name) or not name.isidentifier():
             _refuse_form(cls, origin, name, form)
         fields.append(name)
-    marked = {name: each for name, each in body.items() if isinstance(each, Derived | Rule)}
+    marked = {name: each for name, each in body.items() if isinstance(each, _MARKS)}
     derived = {name: each for name, each in marked.items() if isinstance(each, Derived)}
     rules = {name: each for name, each in marked.items() if isinstance(each, Rule)}
     path = getattr(cls, "_NS_PATH", None)
@@ -242,13 +245,15 @@ def _check_unannotated(
             )
 
 
+_NO_OPTIONS: Mapping[str, Any] = {}
+
 # The defaults that most fields have, and that nothing has to be asked about.
 _SIMPLE = (type(None), bool, int, float, str)
 
 
 def _input_field(declaration: Declaration, name: str, default: Any) -> InputField:
     if default is MISSING or type(default) in _SIMPLE:
-        return InputField(name, declaration, default, MISSING, {})
+        return InputField(name, declaration, default, MISSING, _NO_OPTIONS)
     cls, origin = declaration.cls, declaration.origin
     if isinstance(default, Derived):
         _refuse(cls, origin, name, "is derived and has an annotation; a derived field has none")
@@ -263,7 +268,7 @@ def _input_field(declaration: Declaration, name: str, default: Any) -> InputFiel
         _refuse(cls, origin, name, "is a property and has an annotation; use @derived for it")
     if not isinstance(default, dataclasses.Field):
         check_default(default, origin.where, f"{cls.__qualname__}.{name}", name)
-        return InputField(name, declaration, default, MISSING, {})
+        return InputField(name, declaration, default, MISSING, _NO_OPTIONS)
     if not default.init:
         _refuse(cls, origin, name, "is field(init=False); what nobody can give is @derived")
     # As on a dataclass, the class attribute answers with the default, not with the Field.

@@ -1,9 +1,8 @@
-"""How a record travels: its values by position, and the names those positions had.
+"""How a record travels: what its class says once, and what the record says beside it.
 
-A pickle holds the writer's field names (compressed, the same bytes for every record of a
-class), all values in that order, which of them differ from the writer's default, which were
-given, and attributes that are no fields. A reader of the same class takes the values as they
-come; one whose class differs matches them by name.
+A pickle holds the writer's field names and defaults (compressed, the same bytes for every record
+of a class) and, by name, only the values that are not those defaults. A reader of the same
+class copies its own defaults and puts the values in; one whose class differs matches all by name.
 """
 
 from __future__ import annotations
@@ -14,47 +13,88 @@ import operator
 import pickle
 import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import MISSING
-from typing import Any
+from typing import Any, NamedTuple
 
-from registry.errors import RecordPicklingError, RecordUnpicklingError
-from registry.schema import Schema, pack_names
+from registry.errors import RegistryError
+from registry.schema import Schema
 
-__all__ = ["State", "check_findable", "is_default", "restore", "state_of", "values_of"]
+__all__ = [
+    "RecordPicklingError",
+    "RecordUnpicklingError",
+    "State",
+    "check_findable",
+    "restore",
+    "state_of",
+]
 
-State = tuple[bytes, tuple[Any, ...], tuple[str, ...], tuple[str, ...], dict[str, Any]]
+_PROTOCOL = 4
+"""The protocol of the packed defaults: fixed, so that equal classes pack to equal bytes."""
 
 
-def values_of(record: object, names: tuple[str, ...]) -> tuple[Any, ...]:
-    """Return the values of some fields of a record, in the order of the names.
+_PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
 
-    Raises:
-        AttributeError: one has no value, as in a record made without `__init__`.
+
+class RecordPicklingError(RegistryError, pickle.PicklingError):
+    """A record whose class the reading process could not find.
+
+    Attributes:
+        module: the module in which it would be looked for.
+        qualname: the name under which it would be looked for.
     """
-    values = vars(record)
-    try:
-        return tuple(map(values.__getitem__, names))
-    except KeyError:
-        # An attribute was deleted, or never set: as everywhere, the class answers for it.
-        return tuple(getattr(record, name) for name in names)
+
+    def __init__(self, module: str, qualname: str) -> None:
+        super().__init__(module, qualname)
+        self.module = module
+        self.qualname = qualname
+
+    def __str__(self) -> str:
+        return (
+            f"cannot pickle a {self.qualname}: the class is not {self.module}.{self.qualname}, "
+            "where a reader would look for it. Bind what compose() returned to that name at "
+            "module level, or pass compose(..., module=...) the module that has it"
+        )
 
 
-def is_default(schema: Schema, name: str, value: object) -> bool:
-    """Tell whether a value equals the default that its field would have.
+class RecordUnpicklingError(RegistryError, pickle.UnpicklingError):
+    """A pickled record that does not fit the class as this process has it.
 
-    A comparison that has no plain answer, as with arrays, counts as no.
+    Attributes:
+        record: the record class.
+        fields: the names it is about.
+        problem: what is wrong with them.
     """
-    default = schema.default_of(name)
-    if value is default:
-        return True
-    try:
-        return type(value) is type(default) and bool(value == default)
-    except Exception:
-        return False
+
+    def __init__(self, record: str, fields: Sequence[str], problem: str) -> None:
+        super().__init__(record, fields, problem)
+        self.record = record
+        self.fields = tuple(fields)
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"cannot unpickle a {self.record}: {', '.join(self.fields)} {self.problem}"
 
 
-def state_of(record: object, schema: Schema, given: Iterable[str]) -> State:
+class State(NamedTuple):
+    """What is pickled of a record, as a plain tuple.
+
+    Attributes:
+        packed: the writer's field names and defaults, as `_pack` makes them.
+        values: the values that are not the defaults in `packed`, by field.
+        at_default: those of them that equal the default all the same, such as an empty list.
+        given: the fields that the caller gave.
+        extras: attributes that are no fields.
+    """
+
+    packed: bytes
+    values: Mapping[str, Any]
+    at_default: tuple[str, ...]
+    given: tuple[str, ...]
+    extras: Mapping[str, Any]
+
+
+def state_of(record: object, schema: Schema, given: Iterable[str]) -> tuple[Any, ...]:
     """Return what is pickled of a record.
 
     Args:
@@ -62,29 +102,30 @@ def state_of(record: object, schema: Schema, given: Iterable[str]) -> State:
         schema: the schema of its class.
         given: the names its caller gave.
 
+    Returns:
+        The parts of a `State`.
+
     Raises:
         AttributeError: a required field has no value, as in a record made without `__init__`.
     """
     attributes = vars(record)
-    names, packed, defaults = schema.names, schema.packed_names, schema.template
-    try:
-        values = tuple(map(attributes.__getitem__, names))
-    except KeyError:
-        # A record made without `__init__`, or with an attribute deleted: what it has travels.
-        names = tuple(name for name in names if name in schema.required or hasattr(record, name))
-        packed, defaults = pack_names(names), {name: defaults[name] for name in names}
-        values = values_of(record, names)
-    suspects = itertools.compress(names, map(operator.is_not, values, defaults.values()))
-    changed = tuple(
-        name for name in suspects if not is_default(schema, name, getattr(record, name))
+    packed, unpackable = _packed(schema)
+    # Almost always the attributes are the fields, in order; telling so costs two C loops.
+    current: Mapping[str, Any] = attributes
+    if tuple(attributes) != schema.names:
+        current = _in_order(record, schema)
+    changed = itertools.compress(
+        schema.names, map(operator.is_not, current.values(), schema.template.values())
     )
+    values = {name: current[name] for name in (*changed, *unpackable)}
+    at_default = tuple(name for name, value in values.items() if schema.is_default(name, value))
     extras = {}
-    if names is not schema.names or len(attributes) != len(names):
+    if current is not attributes:
         extras = {name: each for name, each in attributes.items() if name not in schema.template}
-    return (packed, values, changed, tuple(given), extras)
+    return (packed, values, at_default, tuple(given), extras)
 
 
-def restore(schema: Schema, state: State) -> tuple[dict[str, Any], set[str]]:
+def restore(schema: Schema, state: tuple[Any, ...]) -> tuple[dict[str, Any], set[str]]:
     """Fit a pickled state to the class as this process has it.
 
     Args:
@@ -98,12 +139,29 @@ def restore(schema: Schema, state: State) -> tuple[dict[str, Any], set[str]]:
         RecordUnpicklingError: a field that this class does not have holds something other
             than the writer's default, or one it requires was unknown to the writer.
     """
-    packed, values, changed, given, extras = state
-    if packed == schema.packed_names:
-        return {**dict(zip(schema.names, values, strict=True)), **extras}, set(given)
-    names = zlib.decompress(packed).decode().split("\n") if values else []
-    arrived = dict(zip(names, values, strict=True))
-    unknown = [name for name in changed if name not in schema.template]
+    arrived = State(*state)
+    given = set(arrived.given)
+    if arrived.packed == _packed(schema)[0]:
+        attributes = {**schema.template, **arrived.values}
+    else:
+        attributes = _matched(schema, arrived)
+        given &= attributes.keys()
+    for name in schema.factories:
+        if attributes[name] is MISSING:
+            attributes[name] = schema.default_of(name)
+    for name in schema.unset:
+        if attributes[name] is MISSING:
+            del attributes[name]
+    return {**attributes, **arrived.extras} if arrived.extras else attributes, given
+
+
+def _matched(schema: Schema, arrived: State) -> dict[str, Any]:
+    """Match what another version of the class wrote to the fields of this one, by name."""
+    unknown = [
+        name
+        for name in arrived.values
+        if name not in schema.template and name not in arrived.at_default
+    ]
     if unknown:
         raise RecordUnpicklingError(
             schema.cls.__qualname__,
@@ -111,8 +169,9 @@ def restore(schema: Schema, state: State) -> tuple[dict[str, Any], set[str]]:
             "held a value when it was written, but the class has no such field here; "
             "update this side, or leave the field at its default on the other",
         )
+    written = {**_unpacked(arrived.packed), **arrived.values}
     attributes = {
-        name: arrived[name] if name in arrived else schema.default_of(name) for name in schema.names
+        name: written[name] if name in written else schema.default_of(name) for name in schema.names
     }
     lacking = [name for name in schema.required if attributes[name] is MISSING]
     if lacking:
@@ -121,10 +180,50 @@ def restore(schema: Schema, state: State) -> tuple[dict[str, Any], set[str]]:
             lacking,
             "must be given here, but the class that wrote the record has no such field",
         )
-    for name in schema.unset:
-        if attributes[name] is MISSING:
-            del attributes[name]
-    return {**attributes, **extras}, {name for name in given if name in schema.template}
+    return attributes
+
+
+def _in_order(record: object, schema: Schema) -> dict[str, Any]:
+    """Return the fields of a record made without `__init__`, or with an attribute deleted."""
+    values = {}
+    for name in schema.names:
+        # As everywhere, the class answers for what the instance does not have.
+        must = name in schema.required
+        values[name] = getattr(record, name) if must else getattr(record, name, MISSING)
+    return values
+
+
+def _packed(schema: Schema) -> tuple[bytes, tuple[str, ...]]:
+    """Return a class's field names and defaults as bytes, and the defaults that do not pack."""
+    if schema.packed is None:
+        schema.packed = _pack(schema.template)
+    return schema.packed
+
+
+def _pack(template: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
+    # A default such as an enum member travels with each record, by whatever pickles that: the
+    # reader may know its class by another way than by name.
+    others = [name for name, default in template.items() if not _is_plain(default)]
+    unpackable = tuple(name for name in others if template[name] is not MISSING)
+    return _compressed(template, frozenset(others)), unpackable
+
+
+def _compressed(template: Mapping[str, Any], without: Set[str]) -> bytes:
+    # One text and one tuple of values compress to two thirds of what a mapping takes.
+    defaults = tuple(None if name in without else each for name, each in template.items())
+    parts = ("\n".join(template), defaults, tuple(name for name in template if name in without))
+    return zlib.compress(pickle.dumps(parts, _PROTOCOL), 9)
+
+
+def _unpacked(packed: bytes) -> dict[str, Any]:
+    """Return the writer's defaults by name."""
+    names, defaults, without = pickle.loads(zlib.decompress(packed))
+    written = dict(zip(names.split("\n") if defaults else (), defaults, strict=True))
+    return {name: default for name, default in written.items() if name not in without}
+
+
+def _is_plain(value: object) -> bool:
+    return type(value) in _PLAIN or (type(value) is tuple and all(map(_is_plain, value)))
 
 
 def check_findable(cls: type) -> None:

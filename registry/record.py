@@ -11,7 +11,7 @@ import functools
 import inspect
 import keyword
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING
 from typing import Any
 
@@ -20,12 +20,10 @@ from registry.inputs import arrange, in_order, listed, merge
 from registry.instance import Record, is_record_class, schema_of
 from registry.lookup import namespace_of
 from registry.namespace import NamespaceMeta, check_default, default_registry
-from registry.schema import Schema, init_vars
-from registry.store import Declaration, InputField, Registry
+from registry.schema import Schema, Source, declared_by, init_vars
+from registry.store import InputField, Registry
 
 __all__ = ["compose"]
-
-_Source = Callable[[], tuple[Declaration, ...]]
 
 
 def compose(
@@ -94,7 +92,7 @@ def compose(
     records = [base for base in bases if isinstance(base, type) and is_record_class(base)]
     own = _own_source(cls_name, namespaces, registry)
     source = functools.partial(
-        _declared, (*(schema_of(each).declarations for each in records), own)
+        declared_by, (*(schema_of(each).declarations for each in records), own)
     )
     inherited = _on_records(records)
     added = set(own())
@@ -133,7 +131,7 @@ def compose(
 
 def _own_source(
     cls_name: str, namespaces: Iterable[type] | None, registry: Registry | None
-) -> _Source:
+) -> Source:
     """Return where the declarations to compose are found, now and later."""
     if registry is not None and not isinstance(registry, Registry):
         raise ComposeError(cls_name, f"takes a Registry, not {registry!r}")
@@ -142,10 +140,6 @@ def _own_source(
         return lambda: whole.declarations
     declarations = tuple(listed(namespaces, cls_name, registry))
     return lambda: declarations
-
-
-def _declared(sources: Iterable[_Source]) -> tuple[Declaration, ...]:
-    return tuple(dict.fromkeys(each for source in sources for each in source()))
 
 
 def _on_records(records: Iterable[type]) -> set[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, InitVar, field, fields, make_dataclass
 from typing import Any
@@ -17,15 +16,19 @@ from registry.annotations import arg_of
 from registry.errors import CallError, ComposeError, did_you_mean
 from registry.store import Declaration
 
-__all__ = ["Schema", "TravelledSchema", "init_vars", "is_missing", "pack_names"]
+__all__ = ["Schema", "Source", "TravelledSchema", "declared_by", "init_vars"]
+
+Source = Callable[[], tuple[Declaration, ...]]
+"""Returns the declarations that a record is composed of, as they are by now."""
 
 
-def is_missing(value: object) -> bool:
-    """Tell whether a value is `dataclasses.MISSING`, or a copy of it from another process.
+def declared_by(sources: Iterable[Source]) -> tuple[Declaration, ...]:
+    """Return the declarations of several sources, each once.
 
-    The marker loses its identity where a class is pickled by value.
+    Args:
+        sources: functions that return declarations, as `Schema` keeps one.
     """
-    return type(value) is type(MISSING)
+    return tuple(dict.fromkeys(each for source in sources for each in source()))
 
 
 def init_vars(cls: type) -> list[str]:
@@ -35,12 +38,8 @@ def init_vars(cls: type) -> list[str]:
         cls: a dataclass.
     """
     specs: Mapping[str, Field[Any]] = getattr(cls, "__dataclass_fields__")  # noqa: B009
-    return [name for name, spec in specs.items() if _is_init_var(spec.type)]
-
-
-def pack_names(names: Iterable[str]) -> bytes:
-    """Return field names, compressed: what a pickle says about its writer."""
-    return zlib.compress("\n".join(names).encode(), 9)
+    held = {spec.name for spec in fields(cls)}
+    return [name for name in specs if name not in held and _is_init_var(specs[name].type)]
 
 
 class Schema:
@@ -67,20 +66,22 @@ class Schema:
         self,
         cls: type,
         namespaces: Mapping[str, str],
-        source: Callable[[], tuple[Declaration, ...]] | None,
+        source: Source | None,
     ) -> None:
         self.cls = cls
         self.namespaces = dict(namespaces)
         self.source = source
+        # What pickles say about the class; `pickling` works it out at first need.
+        self.packed: tuple[bytes, tuple[str, ...]] | None = None
         specs = fields(cls)
         self.names = tuple(spec.name for spec in specs)
         self.template = {
-            spec.name: MISSING if is_missing(spec.default) else spec.default for spec in specs
+            spec.name: MISSING if _is_missing(spec.default) else spec.default for spec in specs
         }
         self.factories: dict[str, Callable[[], Any]] = {
             spec.name: spec.default_factory  # type: ignore[misc]
             for spec in specs
-            if not is_missing(spec.default_factory)
+            if not _is_missing(spec.default_factory)
         }
         self.initial = tuple(spec.name for spec in specs if spec.init)
         self.positional = tuple(spec.name for spec in specs if spec.init and not spec.kw_only)
@@ -92,30 +93,22 @@ class Schema:
         ]
         self.required = tuple(name for name in lacking if name not in self.fixed)
         self.unset = tuple(name for name in lacking if name in self.fixed)
-        self.compared = tuple(spec.name for spec in specs if spec.compare)
-        self.hashed = tuple(spec.name for spec in specs if _is_hashed(spec))
-        self.printed = tuple(spec.name for spec in specs if spec.repr and spec.init)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Only a class pickled by value takes its schema along; there it is worked out anew.
         return (TravelledSchema, (self.namespaces,))
 
     @functools.cached_property
-    def packed_names(self) -> bytes:
-        """All field names in order, as a pickle has them."""
-        return pack_names(self.names)
-
-    @functools.cached_property
     def signature(self) -> inspect.Signature:
         """The signature of the class, as on a dataclass with a generated `__init__`."""
         kinds = inspect.Parameter
         specs = {spec.name: spec for spec in fields(self.cls)}
-        keyword_only = [name for name in self.initial if name not in self.positional]
+        keyword_only = [name for name in self.initial if specs[name].kw_only]
         return inspect.Signature(
             [
                 inspect.Parameter(
                     name,
-                    kinds.KEYWORD_ONLY if name in keyword_only else kinds.POSITIONAL_OR_KEYWORD,
+                    kinds.KEYWORD_ONLY if specs[name].kw_only else kinds.POSITIONAL_OR_KEYWORD,
                     default=self._shown_default(name),
                     annotation=specs[name].type,
                 )
@@ -123,6 +116,21 @@ class Schema:
             ],
             return_annotation=None,
         )
+
+    @functools.cached_property
+    def compared(self) -> tuple[str, ...]:
+        """The fields that equality compares."""
+        return tuple(spec.name for spec in fields(self.cls) if spec.compare)
+
+    @functools.cached_property
+    def hashed(self) -> tuple[str, ...]:
+        """The fields that the hash of a frozen record takes."""
+        return tuple(spec.name for spec in fields(self.cls) if _is_hashed(spec))
+
+    @functools.cached_property
+    def printed(self) -> tuple[str, ...]:
+        """The fields that `repr` may show."""
+        return tuple(spec.name for spec in fields(self.cls) if spec.repr and spec.init)
 
     @functools.cached_property
     def secrets(self) -> frozenset[str]:
@@ -151,6 +159,19 @@ class Schema:
                 "namespaces in a module that both processes import",
             )
         return self.source()
+
+    def is_default(self, name: str, value: object) -> bool:
+        """Tell whether a value equals the default that its field would have.
+
+        A comparison that has no plain answer, as with arrays, counts as no.
+        """
+        default = self.default_of(name)
+        if value is default:
+            return True
+        try:
+            return type(value) is type(default) and bool(value == default)
+        except Exception:
+            return False
 
     def default_of(self, name: str) -> Any:
         """Return the default of a field, a fresh one where a factory makes it, or MISSING."""
@@ -246,6 +267,11 @@ def _factory_mark() -> Any:
     """Return what signatures of dataclasses have for a default that a factory makes."""
     example = make_dataclass("Example", [("items", list, field(default_factory=list))])
     return inspect.signature(example).parameters["items"].default
+
+
+def _is_missing(value: object) -> bool:
+    # A copy of the marker, too: it loses its identity where a class is pickled by value.
+    return type(value) is type(MISSING)
 
 
 def _is_init_var(annotation: Any) -> bool:

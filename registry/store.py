@@ -7,7 +7,6 @@ read-only snapshots, so reading needs no lock. Knows nothing of how classes are 
 from __future__ import annotations
 
 import builtins
-import copy
 import functools
 import inspect
 import threading
@@ -249,11 +248,6 @@ class _Index(dict[str, E]):
         super().__init__()
         self.owner = owner
 
-    def __copy__(self) -> _Index[E]:
-        duplicate = _Index[E](self.owner)
-        duplicate.update(self)
-        return duplicate
-
     def __missing__(self, name: str) -> E:
         raise UnknownFieldError(self.owner, name, did_you_mean(str(name), self))
 
@@ -270,18 +264,15 @@ class _Snapshot:
         # Who first opened each path, the paths above it included.
         self.openers: dict[str, Declaration] = {}
 
-    def field(self, name: str) -> InputField | DerivedField | None:
-        return self.input.get(name) or self.derived.get(name)
-
     def plus(self, new: Declaration) -> _Snapshot:
         """Return a copy with one more declaration, which must have been checked."""
-        after = copy.copy(self)
+        after = _Snapshot(self.owner)
         after.declarations = (*self.declarations, new)
-        after.input = copy.copy(self.input)
-        after.input.update(new.inputs)
-        after.derived = copy.copy(self.derived)
-        after.derived.update(new.derived)
         after.openers = {**_openers(new), **self.openers}
+        after.input.update(self.input)
+        after.input.update(new.inputs)
+        after.derived.update(self.derived)
+        after.derived.update(new.derived)
         after.namespaces = {**self.namespaces}
         after.namespaces.setdefault(new.path, new.cls)
         return after
@@ -359,21 +350,22 @@ class Registry:
 
 
 def _check_against(state: _Snapshot, new: Declaration) -> None:
-    for field in new.fields():
-        other = state.field(field.name)
-        if other is not None:
-            raise DuplicateFieldError(field.name, _place(other), str(new), new.where(field.name))
+    for name in (*new.inputs, *new.derived):
+        if name in state.input or name in state.derived:
+            first = _place(state.input.get(name) or state.derived[name])
+            raise DuplicateFieldError(name, first, str(new), new.where(name))
     opened = _openers(new)
     paths = {**state.openers, **opened}
-    for field in new.fields():
-        path = f"{new.path}.{field.name}"
+    for name in (*new.inputs, *new.derived):
+        path = f"{new.path}.{name}"
         if path in paths:
-            raise PathConflictError(path, _place(paths[path]), _place(field), new.where(field.name))
+            second = _place(new.inputs.get(name) or new.derived[name])
+            raise PathConflictError(path, _place(paths[path]), second, new.where(name))
     for path in opened:
         parent, _, name = path.rpartition(".")
-        other = state.field(name)
-        if other is not None and other.namespace == parent:
-            raise PathConflictError(path, _place(new), _place(other), new.where())
+        field = state.input.get(name) or state.derived.get(name)
+        if field is not None and field.namespace == parent:
+            raise PathConflictError(path, _place(new), _place(field), new.where())
 
 
 def _openers(declaration: Declaration) -> dict[str, Declaration]:
