@@ -10,6 +10,7 @@ import builtins
 import dataclasses
 import functools
 import inspect
+import operator
 import re
 import sys
 import types
@@ -256,6 +257,9 @@ def _evaluate(
 
     try:
         hints = get_type_hints(holder, origin.globals, scope, include_extras=True)
+        if sys.version_info < (3, 11) and _has_text(hints[name]):
+            holder.__annotations__[name] = _with_references(hints[name])
+            hints = get_type_hints(holder, origin.globals, scope, include_extras=True)
     except NameError as error:
         problem = f"needs the name {error.name!r}, which neither the class body nor "
         problem += f"{origin.module} has"
@@ -266,6 +270,22 @@ def _evaluate(
         problem = f"does not evaluate to a type: {type(error).__name__}: {error}"
         raise AnnotationError(origin.where(name), subject, text, problem) from error
     return hints[name]
+
+
+def _with_references(annotation: Any) -> Any:
+    """Mark text inside builtin generics, such as `list["Later"]`, for Python 3.10 to evaluate."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if isinstance(annotation, str):
+        return typing.ForwardRef(annotation)
+    if isinstance(annotation, list):
+        return [_with_references(each) for each in annotation]
+    if origin is Annotated:
+        return Annotated[(_with_references(arguments[0]), *arguments[1:])]
+    if origin in (typing.Union, types.UnionType):
+        return functools.reduce(operator.or_, map(_with_references, arguments))
+    if isinstance(annotation, types.GenericAlias):
+        return types.GenericAlias(origin, tuple(map(_with_references, arguments)))
+    return annotation
 
 
 def _text_of(annotation: object) -> str:
