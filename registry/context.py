@@ -7,7 +7,6 @@ all. Making a context the process's current one is the business of `publication`
 from __future__ import annotations
 
 import contextlib
-import inspect
 import threading
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
@@ -22,6 +21,7 @@ from registry.errors import (
 )
 from registry.explanation import Explanation
 from registry.instance import Record
+from registry.source import call_site
 from registry.state import Held, Model, State
 
 __all__ = ["Change", "Context"]
@@ -134,7 +134,7 @@ class Context:
             DerivationError: a derived field cannot be computed from the new values.
             CheckError: the new configuration breaks a rule.
         """
-        where = _caller()
+        where = call_site()
         with self._lock:
             given = {self._model.field_named(name): value for name, value in fields.items()}
             for name in given:
@@ -162,7 +162,7 @@ class Context:
             DerivationError: a derived field cannot be computed without the override.
             CheckError: the configuration breaks a rule without it.
         """
-        where = _caller()
+        where = call_site()
         with self._lock:
             field = self._model.field_named(name)
             if field not in self._state.overrides:
@@ -185,7 +185,7 @@ class Context:
         Raises:
             The errors of `override`, before the block is entered.
         """
-        where = _caller(3)
+        where = call_site()
         with self._lock:
             before = self._state
             given = {self._model.field_named(name): value for name, value in fields.items()}
@@ -269,11 +269,3 @@ class Context:
 
 
 _ABSENT = object()
-
-
-def _caller(depth: int = 2) -> str:
-    """Return `file:line` of the code that called a method of the context."""
-    frame = inspect.currentframe()
-    for _ in range(depth):
-        frame = frame.f_back if frame is not None else None
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "?"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar, ove
 from typing import Annotated as A
 
 from registry.errors import FieldDeclarationError, InvalidPathError, ReadOnlyError
+from registry.source import call_site
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -145,20 +146,21 @@ class Arg:
             secret=secret,
         )
         if not isinstance(help, str):
-            raise FieldDeclarationError("", "Arg", f"takes its help as a string, not {help!r}")
+            raise FieldDeclarationError(
+                call_site(), "Arg", f"takes its help as a string, not {help!r}"
+            )
         if isinstance(choices, str):
             problem = f"takes choices as a list, not the string {choices!r}"
-            raise FieldDeclarationError("", "Arg", problem)
+            raise FieldDeclarationError(call_site(), "Arg", problem)
         if isinstance(aliases, str):
-            raise FieldDeclarationError(
-                "", "Arg", f"takes aliases as a list: aliases=[{aliases!r}]"
-            )
+            problem = f"takes aliases as a list: aliases=[{aliases!r}]"
+            raise FieldDeclarationError(call_site(), "Arg", problem)
         if aliases or cli_name is not None:
             vars(self)["aliases"] = tuple(aliases)
             for flag in (*self.aliases, cli_name):
                 if flag is not None and not re.fullmatch(r"--?[^\s=-][^\s=]*", flag):
                     problem = f"has the flag {flag!r}; a flag looks like --tensor-parallel-size"
-                    raise FieldDeclarationError("", "Arg", problem)
+                    raise FieldDeclarationError(call_site(), "Arg", problem)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise ReadOnlyError("an Arg", name, "make another one")
@@ -206,7 +208,7 @@ class NS:
     __slots__ = ("path",)
 
     def __init__(self, path: str) -> None:
-        self.path = check_path(path, "", "NS")
+        self.path = check_path(path, call_site(), "NS")
 
     def __repr__(self) -> str:
         return f"NS({self.path!r})"
@@ -264,13 +266,19 @@ class Derived(Generic[T_co]):
     ) -> None:
         if isinstance(fn, str) and not re.fullmatch(_FUNCTION_PATH, fn):
             raise FieldDeclarationError(
-                "", "Derived", f"names the function {fn!r}; write it as 'package.module:function'"
+                call_site(),
+                "Derived",
+                f"names the function {fn!r}; write it as 'package.module:function'",
             )
         if fn is not None and not isinstance(fn, str) and not callable(fn):
-            raise FieldDeclarationError("", "Derived", f"takes a function or its path, not {fn!r}")
+            raise FieldDeclarationError(
+                call_site(), "Derived", f"takes a function or its path, not {fn!r}"
+            )
         if fn is not None and default is not MISSING:
             raise FieldDeclarationError(
-                "", "Derived", "has a function and a default; a value that is computed needs none"
+                call_site(),
+                "Derived",
+                "has a function and a default; a value that is computed needs none",
             )
         self.fn = fn
         self.doc = doc or (getattr(fn, "__doc__", None) or "" if callable(fn) else "")

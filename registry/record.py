@@ -11,7 +11,7 @@ import functools
 import inspect
 import keyword
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import MISSING
 from typing import Any
 
@@ -21,7 +21,7 @@ from registry.instance import Record, is_record_class, schema_of
 from registry.lookup import namespace_of
 from registry.namespace import NamespaceMeta, check_default, default_registry
 from registry.schema import Schema, Source, declared_by, init_vars
-from registry.store import InputField, Registry
+from registry.store import Declaration, InputField, Registry
 
 __all__ = ["compose"]
 
@@ -54,7 +54,8 @@ def compose(
         order: field names that come first, in this order: the positional signature. Names
             nobody declares are skipped, the others follow in declaration order. A required
             field that would follow one with a default is keyword-only.
-        bases: further base classes. Fields of a dataclass among them come first.
+        bases: further base classes. Fields of a dataclass among them come first; a composed
+            record among them brings its namespaces and derived fields along.
         namespace: further attributes of the class, such as methods.
         module: `__module__` of the class, under which pickle looks for it; None is the
             caller's.
@@ -95,12 +96,7 @@ def compose(
         declared_by, (*(schema_of(each).declarations for each in records), own)
     )
     inherited = _on_records(records)
-    added = set(own())
-    entries = {
-        name: entry
-        for name, entry in merge(source()).items()
-        if entry.declaration in added or name in inherited
-    }
+    entries = _entries(source(), set(own()), inherited)
     overrides = _checked_defaults(cls_name, entries, defaults or {})
     placed = {
         name: entry
@@ -140,6 +136,17 @@ def _own_source(
         return lambda: whole.declarations
     declarations = tuple(listed(namespaces, cls_name, registry))
     return lambda: declarations
+
+
+def _entries(
+    declarations: Iterable[Declaration], own: Set[Declaration], inherited: Set[str]
+) -> dict[str, InputField]:
+    """Return the fields to choose from: those of one's own, and those that bases have."""
+    return {
+        name: entry
+        for name, entry in merge(declarations).items()
+        if entry.declaration in own or name in inherited
+    }
 
 
 def _on_records(records: Iterable[type]) -> set[str]:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from registry.declaration import View
 from registry.errors import FieldDeclarationError
+from registry.source import call_site
 
 __all__ = ["Check", "Resolver", "ResolverView", "Rule", "check", "resolver"]
 
@@ -37,7 +38,8 @@ class Rule:
 
     def __init__(self, fn: Callable[[Any], Any]) -> None:
         if not callable(fn):
-            raise FieldDeclarationError("", f"@{type(self).__name__.lower()}", f"got {fn!r}")
+            subject = f"@{type(self).__name__.lower()}"
+            raise FieldDeclarationError(call_site(), subject, f"takes a function, not {fn!r}")
         self.fn = fn
 
     @property
@@ -126,7 +128,8 @@ def check(fn: Callable[[Any], bool]) -> Check:
     marked = Check(fn)
     if not marked.doc:
         name = getattr(fn, "__qualname__", repr(fn))
-        raise FieldDeclarationError("", f"@check {name}", "has no docstring; it states the rule")
+        problem = "has no docstring; it states the rule"
+        raise FieldDeclarationError(call_site(), f"@check {name}", problem)
     return marked
 
 
@@ -134,8 +137,5 @@ def _expect_class_body(decorator: str) -> None:
     frame = inspect.currentframe()
     user = frame.f_back.f_back if frame is not None and frame.f_back is not None else None
     if user is not None and "__qualname__" not in user.f_locals:
-        raise FieldDeclarationError(
-            f"{user.f_code.co_filename}:{user.f_lineno}",
-            decorator,
-            "belongs in the body of the namespace class it serves; nothing would run it here",
-        )
+        problem = "belongs in the body of the namespace class it serves; nothing would run it here"
+        raise FieldDeclarationError(call_site(), decorator, problem)

@@ -13,7 +13,18 @@ from collections.abc import Iterator, Mapping
 from types import FrameType
 from typing import Any
 
-__all__ = ["Origin"]
+__all__ = ["Origin", "call_site"]
+
+
+def call_site() -> str:
+    """Return `file:line` of the code that called into this package."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        package = frame.f_globals.get("__name__", "").partition(".")[0]
+        if package not in ("registry", "contextlib"):
+            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""
 
 
 class Origin:

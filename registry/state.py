@@ -274,6 +274,7 @@ class Model:
         if name in self.typed:
             layers = list(self._input_layers(state, name))
         value = state.values.get(name, MISSING)
+        pinned = any(True for _ in state.held(name))
         return Explanation(
             name,
             self.namespaces.get(name, ""),
@@ -281,7 +282,7 @@ class Model:
             tuple(layers),
             tuple(
                 f"{read}={self.show(read, state.values[read])}"
-                for read in state.reads.get(name, ())
+                for read in (() if pinned else state.reads.get(name, ()))
                 if read in state.values
             ),
         )

@@ -220,13 +220,14 @@ def _collection(annotation: Any) -> _Predicate:
 
 
 def _tuple(annotation: Any) -> _Predicate:
-    elements = get_args(annotation)
-    if not elements:
+    if annotation is tuple or annotation is typing.Tuple:  # noqa: UP006  both spell any tuple
         return _instance_of(tuple)
-    if elements[-1] is Ellipsis:
+    # Python 3.10 gives the empty tuple type one element, the empty tuple.
+    elements = tuple(each for each in get_args(annotation) if each != ())
+    if elements and elements[-1] is Ellipsis:
         element = _predicate(elements[0])
         return lambda value: isinstance(value, tuple) and all(map(element, value))
-    predicates = [_predicate(each) for each in elements if each != ()]
+    predicates = [_predicate(each) for each in elements]
     return lambda value: (
         isinstance(value, tuple)
         and len(value) == len(predicates)

@@ -95,7 +95,8 @@ def test_a_marker_that_makes_no_sense_is_refused(make: Any, error: type, message
         make()
     assert type(caught.value) is error
     assert isinstance(caught.value, TypeError)
-    assert str(caught.value) == message
+    assert str(caught.value) == f"{caught.value.where}: {message}"
+    assert caught.value.where.startswith(f"{__file__}:")
 
 
 def test_an_arg_does_not_change() -> None:

@@ -1,0 +1,185 @@
+"""Which values fit which declared types, at every door but the constructor."""
+
+import collections.abc
+import enum
+import typing
+from pathlib import Path
+from typing import Any, Literal, NewType, Optional, Protocol, TypedDict, TypeVar, Union
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry import A, Arg, InvalidValueError, Namespace, Registry, compose, validate
+from registry.values import fits
+
+
+class Mode(enum.Enum):
+    FAST = "fast"
+
+
+class Shape(TypedDict):
+    rows: int
+
+
+class Opaque(Protocol):
+    def run(self) -> None: ...
+
+
+Ranks = NewType("Ranks", int)
+Bound = TypeVar("Bound", bound=int)
+Free = TypeVar("Free")
+
+
+class Thing:
+    pass
+
+
+YES_AND_NO: list[tuple[Any, list[Any], list[Any]]] = [
+    (Any, [None, 1, object()], []),
+    (object, [None, 1], []),
+    (None, [None], [0, False, ""]),
+    (bool, [True, False], [0, 1, None, "true"]),
+    (int, [0, -1, 10**30], [True, False, 1.0, "1", None]),
+    (float, [0.5, 1, -3], [True, "0.5", None, 1j]),
+    (complex, [1j, 0.5, 1], [True, "1"]),
+    (str, ["", "a"], [b"a", 1, None]),
+    (bytes, [b"a"], ["a"]),
+    (Path, [Path()], ["a"]),
+    (Mode, [Mode.FAST], ["fast", "FAST"]),
+    (Literal["a", "b"], ["a", "b"], ["c", None]),
+    (Literal[1, 2], [1, 2], [True, 1.0, 3, "1"]),
+    (Literal[None, "x"], [None, "x"], ["none"]),
+    (Optional[int], [None, 1], [True, "1"]),  # noqa: UP045
+    (int | None, [None, 1], [True, "1"]),
+    (Union[str, dict, None], [None, "a", {}], [1, []]),  # noqa: UP007
+    (list, [[], [1, "a"]], [(), "a"]),
+    (list[int], [[], [1, 2]], [[1, "2"], [True], (1,), "12", None]),
+    (typing.List[int], [[1]], [["1"]]),  # noqa: UP006  a declaration may be spelled so
+    (list[list[int]], [[[1]], []], [[1], [["1"]]]),
+    (set[str] | list[str] | None, [None, {"a"}, ["a"], set()], ["a", ("a",), [1]]),
+    (frozenset[int], [frozenset({1})], [{1}, frozenset("a")]),
+    (tuple, [(), (1, "a")], [[]]),
+    (typing.Tuple, [(), (1, "a")], [[]]),  # noqa: UP006
+    (tuple[int, str], [(1, "a")], [(1,), (1, "a", 2), ("a", 1), [1, "a"]]),
+    (tuple[int, ...], [(), (1, 2)], [(1, "2"), [1]]),
+    (tuple[()], [()], [(1,)]),
+    (dict, [{}, {1: 2}], [[]]),
+    (dict[str, int], [{}, {"a": 1}], [{"a": "1"}, {1: 1}, []]),
+    (dict[str, dict[str, Any]], [{"a": {"b": object()}}], [{"a": 1}]),
+    (collections.abc.Mapping[str, int], [{"a": 1}], [{"a": "b"}]),
+    (collections.abc.Sequence[str], [["a"], ("a",)], ["ab", [1], {"a"}]),
+    (collections.abc.Callable[..., Any], [len, lambda: 1, Thing], [1, None]),
+    (collections.abc.Callable, [len], [1]),
+    (type[Thing], [Thing, int], [Thing()]),
+    (type, [int], [1]),
+    (Thing, [Thing()], [1, None]),
+    (Ranks, [1], ["1", True]),
+    (Shape, [{"rows": 1}], [1]),
+    (Bound, [1], ["1"]),
+    (Free, [1, "a", None], []),
+    (Opaque, [1, Thing()], []),
+    (A[int, Arg(help="Width.")], [1], ["1"]),
+    (A[list[int] | None, "Widths."], [None, [1]], [["1"]]),
+    (typing.Final[int], [1], ["1"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "good", "bad"), YES_AND_NO, ids=[str(row[0]) for row in YES_AND_NO]
+)
+def test_a_type_takes_its_values_and_no_others(
+    annotation: Any, good: list[Any], bad: list[Any]
+) -> None:
+    assert [value for value in good if not fits(value, annotation)] == []
+    assert [value for value in bad if fits(value, annotation)] == []
+
+
+SCALARS = st.sampled_from([int, float, str, bool, None])
+TYPES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        inner.map(lambda each: list[each]),
+        inner.map(lambda each: each | None if each is not None else int | None),
+        inner.map(lambda each: dict[str, each]),
+        inner.map(lambda each: tuple[each, ...]),
+    ),
+    max_leaves=4,
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.floats(0, 1) | st.text(max_size=2),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2),
+        st.dictionaries(st.text(max_size=1), inner, max_size=2),
+        st.lists(inner, max_size=2).map(tuple),
+    ),
+    max_leaves=4,
+)
+
+
+@given(TYPES, VALUES)
+def test_the_rules_agree_with_a_library_made_for_it(annotation: Any, value: Any) -> None:
+    typeguard = pytest.importorskip("typeguard")
+    try:
+        typeguard.check_type(
+            value,
+            annotation,
+            collection_check_strategy=typeguard.CollectionCheckStrategy.ALL_ITEMS,
+        )
+        expected = True
+    except typeguard.TypeCheckError:
+        expected = False
+    # It takes True for a number, as Python does; a setting never means that.
+    if not _has_bool(value):
+        assert fits(value, annotation) is expected
+
+
+def _has_bool(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_bool, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_has_bool, value))
+    return isinstance(value, bool)
+
+
+class Real(Namespace, registry=Registry("values")):
+    _NS_PATH = "real"
+    width: A[int, "Width."] = 1
+    lax: A[int, "None stands for unset, as some write it."] = None
+    mode: A[str, Arg(choices=["fast", "slow"])] = "fast"
+    parts: A[list[str] | None, Arg(choices=["q", "k"])] = None
+    ratio: A[float | Literal["auto"], "Ratio."] = "auto"
+    key: A[str | None, Arg(secret=True)] = None
+
+
+Args = compose("Args", [Real])
+
+
+@pytest.mark.parametrize(
+    ("fields", "lines"),
+    [
+        ({}, []),
+        ({"ratio": 1, "parts": ["q", "k"], "mode": "slow"}, []),
+        ({"width": "8"}, ["width must be int, not '8' (str)"]),
+        ({"width": True}, ["width must be int, not True (bool)"]),
+        ({"mode": "fats"}, ["mode must be one of fast, slow, not 'fats'. Did you mean 'fast'?"]),
+        ({"parts": ["q", "v"]}, ["parts must be one of q, k, not 'v'."]),
+        ({"parts": "q"}, ["parts must be list[str] or None, not 'q' (str)"]),
+        ({"ratio": "no"}, ["ratio must be float or 'auto', not 'no' (str)"]),
+        ({"key": 31337}, ["key must be str or None, not *** (int)"]),
+        (
+            {"width": None, "mode": 3},
+            ["width must be int, not None (NoneType)", "mode must be str, not 3 (int)"],
+        ),
+    ],
+)
+def test_a_record_is_validated_with_a_line_for_each_problem(fields: dict, lines: list) -> None:
+    record = Args(**fields)  # the constructor does not check, as on any dataclass
+    if not lines:
+        validate(record)
+        return
+    with pytest.raises(InvalidValueError) as caught:
+        validate(record)
+    assert str(caught.value).splitlines() == lines
+    assert isinstance(caught.value, TypeError)
+    assert isinstance(caught.value, ValueError)
