@@ -1,4 +1,7 @@
-"""The hardware a process runs on, and settings of the process itself."""
+"""The hardware a process runs on, and settings of the process itself.
+
+How processes are spread over machines is in `parallel`, their memory in `schedule`.
+"""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,7 @@
-"""One model over several kinds of servers: prefill, decode, encoders, drafters."""
+"""One model over several kinds of servers: prefill, decode, encoders, drafters.
+
+How drafts are made is in `spec`; how the ranks of one server are arranged is in `parallel`.
+"""
 
 from dataclasses import field
 from typing import Literal

@@ -1,4 +1,7 @@
-"""LoRA adapters: which to load, how many to hold, and their kernels."""
+"""LoRA adapters: which to load, how many to hold, and their kernels.
+
+The weights that adapters change are in `model`.
+"""
 
 from namespaces.parsers import parse_lora_path
 from registry import A, Arg, Namespace

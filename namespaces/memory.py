@@ -1,4 +1,7 @@
-"""The prefix and KV cache: eviction, layout, and the tiers below the GPU."""
+"""The prefix and KV cache: eviction, layout, and the tiers below the GPU.
+
+How much memory the pools get is in `schedule`, the precision of the cache in `model`.
+"""
 
 from typing import Any
 

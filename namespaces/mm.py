@@ -1,4 +1,7 @@
-"""Multimodal inputs: fetching, preprocessing, caching and transport."""
+"""Multimodal inputs: fetching, preprocessing, caching and transport.
+
+Servers that do nothing but encode are in `disagg`.
+"""
 
 from dataclasses import field
 from typing import Any, Literal

@@ -1,4 +1,7 @@
-"""What is loaded: weights, precision, quantization, and how loading proceeds."""
+"""What is loaded: weights, precision, quantization, and how loading proceeds.
+
+Tokenizers and templates are in `serving`, adapters in `lora`, draft models in `spec`.
+"""
 
 from typing import Any, Literal
 

@@ -1,4 +1,7 @@
-"""What the server tells about itself: logs, metrics, traces, events and dumps."""
+"""What the server tells about itself: logs, metrics, traces, events and dumps.
+
+What watches over the process and ends it is in `device`.
+"""
 
 from dataclasses import field
 from typing import Any

@@ -1,4 +1,7 @@
-"""How ranks are arranged: nodes, groups and the width of every kind of parallelism."""
+"""How ranks are arranged: nodes, groups and the width of every kind of parallelism.
+
+How experts are dispatched, placed and balanced over these ranks is in `exec_`.
+"""
 
 from typing import Any
 

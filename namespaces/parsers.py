@@ -37,7 +37,8 @@ def parse_json(text: str) -> Any:
         The value.
 
     Raises:
-        ValueError: it is no JSON; the message shows where it stops being so.
+        ValueError: it is no JSON, the message shows where it stops being so; or a number in it is
+            out of range.
 
     Example:
         >>> parse_json('{"image": {"max_pixels": 1048576}}')
@@ -47,7 +48,13 @@ def parse_json(text: str) -> Any:
     import json
 
     try:
-        return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+        return json.loads(
+            text,
+            object_pairs_hook=_unique_keys,
+            parse_int=_whole,
+            parse_float=_finite,
+            parse_constant=_refuse_constant,
+        )
     except json.JSONDecodeError as error:
         near = text[max(error.pos - 10, 0) : error.pos + 10]
         raise ValueError(
@@ -102,7 +109,7 @@ def parse_human_readable_int(text: str) -> int:
         raise ValueError(f"expected a whole number such as 4096, 128k or 4Ki, not {text!r}")
     whole, fraction, unit = match[1], match[2] or "", (match[3] or "").lower()
     # In whole numbers throughout: a float would lose digits.
-    number = int(whole + fraction) * _UNITS.get(unit, 1)
+    number = _whole(whole + fraction) * _UNITS.get(unit, 1)
     scale: int = 10 ** len(fraction)
     value, rest = divmod(number, scale)
     if rest:
@@ -138,7 +145,7 @@ def parse_lora_path(text: str) -> str | dict[str, Any]:
 
     Raises:
         ValueError: the object is no JSON, lacks a key or has another, or a value has the
-            wrong type; or there is nothing on one side of the equals sign.
+            wrong type or is blank; or there is nothing on one side of the equals sign.
 
     Example:
         >>> parse_lora_path("sql=adapters/sql")
@@ -147,7 +154,8 @@ def parse_lora_path(text: str) -> str | dict[str, Any]:
         {'lora_name': 'sql', 'lora_path': 'adapters/sql', 'pinned': True}
     """
     if not text.lstrip().startswith("{"):
-        if not text.strip() or text.startswith("=") or text.endswith("="):
+        name, equals, path = text.partition("=")
+        if not name.strip() or (equals and not path.strip()):
             raise ValueError(f"expected a path, name=path or a JSON object, not {text!r}")
         return text
     adapter: dict[str, Any] = parse_json(text)
@@ -157,6 +165,8 @@ def parse_lora_path(text: str) -> str | dict[str, Any]:
             _refuse_key("an adapter", key, kinds)
         if not isinstance(value, kinds[key]):
             raise ValueError(f"expected {key} to be a {kinds[key].__name__}, not {value!r}")
+        if isinstance(value, str) and not value.strip():
+            raise ValueError(f"expected {key} to have text, not {value!r}")
     for key in ("lora_name", "lora_path"):
         if key not in adapter:
             raise ValueError(f"expected an adapter to have {key}, which {text} lacks")
@@ -201,10 +211,12 @@ def _check_graph_setting(phase: str, key: str, value: object) -> None:
             raise ValueError(f"expected {phase}.{key} to be {_listed(words[key])}, not {value!r}")
     elif key == "max_bs":
         if not _is_size(value):
-            raise ValueError(f"expected {phase}.max_bs to be a whole number, not {value!r}")
+            raise ValueError(f"expected {phase}.max_bs to be a whole number above 0, not {value!r}")
     elif key == "bs":
         if not isinstance(value, list) or not all(map(_is_size, value)):
-            raise ValueError(f"expected {phase}.bs to be a list of whole numbers, not {value!r}")
+            raise ValueError(
+                f"expected {phase}.bs to be a list of whole numbers above 0, not {value!r}"
+            )
     else:
         _refuse_key(phase, key, ("backend", "bs", "max_bs", "tc_compiler"))
 
@@ -234,6 +246,23 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key in keys if keys.count(key) > 1)
         raise ValueError(f"the key {twice!r} is given twice in one JSON object")
     return unique
+
+
+def _whole(digits: str) -> int:
+    try:
+        return int(digits)
+    except ValueError as error:
+        # Python converts only so many digits, and speaks of its own settings where it stops.
+        count = sum(map(str.isdigit, digits))
+        raise ValueError(f"expected a number, but {count} digits are too many") from error
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    # A number too large for a float becomes the infinity that JSON does not have.
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(f"expected a number in the range of a float, which {text} is not")
+    return value
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -1,4 +1,7 @@
-"""How batches form: limits, queue order, priorities and prefill."""
+"""How batches form: limits, queue order, priorities and prefill.
+
+How requests are spread over replicas is in `parallel`; what is kept of them, in `memory`.
+"""
 
 from namespaces.parsers import parse_human_readable_int
 from registry import A, Arg, Namespace

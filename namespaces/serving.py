@@ -1,4 +1,7 @@
-"""The front end: listeners, keys, tokenizers, templates, parsers and streaming."""
+"""The front end: listeners, keys, tokenizers, templates, parsers and streaming.
+
+How requests queue is in `schedule`, what is logged of them in `observability`.
+"""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""Speculative decoding: algorithm, draft model, draft sizes and acceptance."""
+"""Speculative decoding: algorithm, draft model, draft sizes and acceptance.
+
+Servers that draft for other servers are in `disagg`.
+"""
 
 from typing import Literal
 

@@ -88,6 +88,21 @@ def test_json_is_read_as_the_standard_library_reads_it(value: object) -> None:
             '{"a": {"b": 1, "b": 2}}',
             "the key 'b' is given twice in one JSON object",
         ),
+        (
+            parsers.parse_json,
+            '{"a": -1e999}',
+            "expected a number in the range of a float, which -1e999 is not",
+        ),
+        (
+            parsers.parse_json,
+            "[" + "1" * 5000 + "]",
+            "expected a number, but 5000 digits are too many",
+        ),
+        (
+            parsers.parse_human_readable_int,
+            "-" + "1" * 5000 + "k",
+            "expected a number, but 5000 digits are too many",
+        ),
         (parsers.parse_json, "[" * 100_000, "expected JSON, but it is nested too deeply"),
         (
             parsers.parse_json_list,
@@ -98,6 +113,16 @@ def test_json_is_read_as_the_standard_library_reads_it(value: object) -> None:
             parsers.parse_lora_path,
             "sql=",
             "expected a path, name=path or a JSON object, not 'sql='",
+        ),
+        (
+            parsers.parse_lora_path,
+            " =adapters/sql",
+            "expected a path, name=path or a JSON object, not ' =adapters/sql'",
+        ),
+        (
+            parsers.parse_lora_path,
+            '{"lora_name": "a", "lora_path": ""}',
+            "expected lora_path to have text, not ''",
         ),
         (
             parsers.parse_lora_path,
@@ -140,12 +165,17 @@ def test_json_is_read_as_the_standard_library_reads_it(value: object) -> None:
         (
             parsers.parse_cuda_graph_config,
             '{"decode": {"max_bs": true}}',
-            "expected decode.max_bs to be a whole number, not True",
+            "expected decode.max_bs to be a whole number above 0, not True",
+        ),
+        (
+            parsers.parse_cuda_graph_config,
+            '{"decode": {"max_bs": 0}}',
+            "expected decode.max_bs to be a whole number above 0, not 0",
         ),
         (
             parsers.parse_cuda_graph_config,
             '{"prefill": {"bs": [1, "2"]}}',
-            "expected prefill.bs to be a list of whole numbers, not [1, '2']",
+            "expected prefill.bs to be a list of whole numbers above 0, not [1, '2']",
         ),
         (
             parsers.parse_cuda_graph_config,
@@ -173,6 +203,7 @@ def test_a_nullable_string_can_be_none(text: str, value: str | None) -> None:
     [
         ("adapters/sql", "adapters/sql"),
         ("sql=adapters/sql", "sql=adapters/sql"),
+        ("sql=adapters/sql=", "sql=adapters/sql="),
         (
             '{"lora_name": "sql", "lora_path": "p", "pinned": false}',
             {"lora_name": "sql", "lora_path": "p", "pinned": False},
