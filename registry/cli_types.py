@@ -90,8 +90,7 @@ def _limit(subject: str, options: dict[str, Any], choices: Sequence[Any]) -> Non
         except (ValueError, TypeError, argparse.ArgumentTypeError) as error:
             problem = f"has the choice {choice!r}, which its own type does not take: {error}"
             raise FieldDeclarationError("", subject, problem) from error
-    words = [choice if isinstance(choice, str) else word_of(choice) for choice in choices]
-    options.update(_choice_options(convert, allowed, words))
+    options.update(_choice_options(convert, allowed, list(map(word_of, choices))))
 
 
 def _choice_options(
@@ -139,7 +138,7 @@ def _members(annotation: Any) -> list[Any]:
     for attribute in ("__supertype__", "__value__"):  # NewType, type aliases
         if hasattr(annotation, attribute):
             return _members(getattr(annotation, attribute))
-    return [_NONE if annotation is None else annotation]
+    return [annotation]
 
 
 def _some(members: list[Any]) -> list[Any]:
@@ -261,12 +260,7 @@ def _is_mixture(members: list[Any]) -> bool:
 
 def _mixture(members: list[Any], default: Any) -> dict[str, Any]:
     some = _some(members)
-    words = {
-        word_of(value): value
-        for member in some
-        if get_origin(member) is Literal
-        for value in get_args(member)
-    }
+    words = {word_of(value): value for member in some for value in get_args(member)}
     numbers = [kind for kind in (int, float) if kind in some]
     expected = ", ".join([*words, *(kind.__name__ for kind in numbers)])
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from registry.bags import Bag, fill
@@ -16,10 +16,11 @@ from registry.errors import (
     ComposeError,
     NotPicklableError,
     OverrideError,
+    RegistryError,
     UnknownFieldError,
     did_you_mean,
 )
-from registry.explanation import Explanation
+from registry.explanation import Explanation, explain
 from registry.instance import Record
 from registry.source import call_site
 from registry.state import Held, Model, State
@@ -34,7 +35,7 @@ class Change(NamedTuple):
         action: "override" or "release".
         source: who changed it.
         where: `file:line` of the call.
-        fields: what was given, by field name, as text; a secret reads `***`.
+        fields: the values that the change gave the fields, as text; a secret reads `***`.
     """
 
     action: str
@@ -80,20 +81,22 @@ class Context:
         self.record = record
         self.role = role
         self._lock = threading.RLock()
-        self._log: tuple[Change, ...] = ()
+        self._changing = False
+        self._log: list[Change] = []
         self._model = Model(record)
-        self._state = self._model.initial()
+        # What is in effect without scopes, and within each open one, the innermost last.
+        self._levels: tuple[State, ...] = (self._model.initial(),)
+        self._left: list[Mapping[str, Held]] = []
         self._bags = {
-            path: Bag(path, self._model.explain_absence, self._model.show)
-            for path in self._model.paths
+            path: Bag(path, self._explain_absence, self._show) for path in self._model.paths
         }
         for path in self._bags:
-            self._fill(path, self._state)
+            self._fill(path)
 
     @property
     def log(self) -> tuple[Change, ...]:
         """The permanent changes so far, oldest first."""
-        return self._log
+        return tuple(self._log)
 
     def bag(self, path: str) -> Bag:
         """Return the bag of a namespace. It is live: later changes show in it.
@@ -115,38 +118,38 @@ class Context:
 
         A secret that has a value reads `***`; a run-time fact without one is left out.
         """
-        return {name: self._model.masked(name, value) for name, value in self._state.values.items()}
+        state = self._state
+        mask = self._model.mask(state)
+        return {name: mask.masked(name, value) for name, value in state.values.items()}
 
     def override(self, source: str, /, **fields: Any) -> None:
         """Change fields for good: all of them, or on an error none.
 
         Derived fields that depend on what changed are computed anew. A derived field that is
         given itself is pinned to the value until `release`; a run-time fact gets its value.
+        What is changed while scopes are open must also hold once they are left.
 
         Args:
             source: who changes them, for `log` and `explain`.
             **fields: the values by field name, or by dotted path such as `parallel.tp_size`.
 
         Raises:
-            OverrideError: a name is a namespace, in another namespace, or held by a scope.
-            UnknownFieldError: a name is no field.
+            OverrideError: a field is held by a scope or given twice, or a derivation calls this.
+            UnknownFieldError: a name is no field, but a namespace, say, or in another one.
             InvalidValueError: a value does not fit its field.
             DerivationError: a derived field cannot be computed from the new values.
             CheckError: the new configuration breaks a rule.
         """
         where = call_site()
-        with self._lock:
-            given = {self._model.field_named(name): value for name, value in fields.items()}
-            for name in given:
-                for kind, holder in self._state.held(name):
-                    if kind == "scope":
-                        problem = f"the scope entered at {holder.where} holds it until it is left"
-                        raise OverrideError(name, problem)
+        with self._change(fields):
+            given = self._model.by_field(fields)
+            for scope in self._state.scopes:
+                for name in scope.keys() & given:
+                    problem = f"the scope entered at {scope[name].where} holds it until it is left"
+                    raise OverrideError(name, problem)
+            self._model.check(given)
             held = {name: Held(value, source, where) for name, value in given.items()}
-            state = self._model.settled(
-                self._state, {**self._state.overrides, **held}, self._state.scopes, given
-            )
-            self._put_in_place(state)
+            self._settle({**self._state.overrides, **held}, given)
             self._note("override", source, where, given)
 
     def release(self, name: str, *, source: str = "release") -> None:
@@ -163,21 +166,21 @@ class Context:
             CheckError: the configuration breaks a rule without it.
         """
         where = call_site()
-        with self._lock:
+        with self._change([name]):
             field = self._model.field_named(name)
-            if field not in self._state.overrides:
+            overrides = dict(self._state.overrides)
+            if overrides.pop(field, None) is None:
                 raise OverrideError(field, "it is not overridden, there is nothing to release")
-            kept = {each: held for each, held in self._state.overrides.items() if each != field}
-            state = self._model.settled(self._state, kept, self._state.scopes, {field: None})
-            self._put_in_place(state)
-            self._note("release", source, where, {field: self._state.values.get(field)})
+            self._settle(overrides, [field])
+            self._note("release", source, where, [field])
 
     @contextlib.contextmanager
-    def scoped(self, **fields: Any) -> Iterator[None]:
+    def scoped(self, /, **fields: Any) -> Iterator[None]:
         """Change fields inside a `with` block and restore exactly what was there.
 
         Scopes nest, the innermost value counts; an error inside restores as well. They are
-        for the whole process, not for one thread.
+        for the whole process, not for one thread. A scope that another thread's outlives takes
+        its values along, unless the other cannot be without them: then both go together.
 
         Args:
             **fields: the values by field name or dotted path.
@@ -186,22 +189,21 @@ class Context:
             The errors of `override`, before the block is entered.
         """
         where = call_site()
-        with self._lock:
-            before = self._state
-            given = {self._model.field_named(name): value for name, value in fields.items()}
+        with self._change(fields):
+            given = self._model.by_field(fields)
+            self._model.check(given)
             scope = {name: Held(value, "scope", where) for name, value in given.items()}
-            inside = self._model.settled(before, before.overrides, (*before.scopes, scope), given)
-            self._put_in_place(inside)
+            outside = self._state
+            inside = self._model.settled(
+                outside, outside.overrides, (*outside.scopes, scope), given
+            )
+            self._put_in_place((*self._levels, inside))
         try:
             yield
         finally:
             with self._lock:
-                if self._state is inside:
-                    restored = before
-                else:
-                    rest = tuple(each for each in self._state.scopes if each is not scope)
-                    restored = self._model.settled(self._state, self._state.overrides, rest, given)
-                self._put_in_place(restored)
+                self._left.append(scope)
+                self._restore()
 
     def explain(self, name: str) -> Explanation:
         """Say why a field has the value it has.
@@ -216,7 +218,7 @@ class Context:
         Raises:
             UnknownFieldError: it is no field.
         """
-        return self._model.explain(self._state, self._model.field_named(name))
+        return explain(self._model, self._state, self._model.field_named(name))
 
     def top_level(self) -> dict[str, Bag]:
         """Return the bags of the top-level namespaces by name."""
@@ -225,7 +227,7 @@ class Context:
     def overridden(self) -> dict[str, str]:
         """Return what is overridden for good, by field, as text with its source."""
         return {
-            name: f"{name}={self._model.show(name, held.value)} ({held.source}, {held.where})"
+            name: f"{name}={self._show(name, held.value)} ({held.source}, {held.where})"
             for name, held in self._state.overrides.items()
         }
 
@@ -238,27 +240,86 @@ class Context:
 
     def __repr__(self) -> str:
         role = f" as {self.role}" if self.role else ""
-        return f"<context of a {type(self.record).__qualname__}{role}>"
+        return f"<context of {type(self.record).__qualname__}{role}>"
 
-    def _note(self, action: str, source: str, where: str, given: Mapping[str, Any]) -> None:
-        shown = {name: self._model.show(name, value) for name, value in given.items()}
-        self._log = (*self._log, Change(action, source, where, shown))
+    @property
+    def _state(self) -> State:
+        return self._levels[-1]
 
-    def _put_in_place(self, state: State) -> None:
-        old, self._state = self._state, state
+    def _show(self, name: str, value: Any) -> str:
+        return self._model.mask(self._state).show(name, value)
+
+    def _explain_absence(self, path: str, name: str) -> AttributeError:
+        return self._model.explain_absence(self._state, path, name)
+
+    def _note(self, action: str, source: str, where: str, names: Iterable[str]) -> None:
+        values = self._state.values
+        shown = {
+            name: self._show(name, values[name]) if name in values else "(not set)"
+            for name in names
+        }
+        self._log.append(Change(action, source, where, shown))
+
+    @contextlib.contextmanager
+    def _change(self, names: Iterable[str]) -> Iterator[None]:
+        """Wait for other threads, and refuse a change from inside of one."""
+        with self._lock:
+            if self._changing:
+                problem = "a derivation or check only reads; it is part of a change at work"
+                raise OverrideError(", ".join(names), problem)
+            self._changing = True
+            try:
+                yield
+            finally:
+                self._changing = False
+
+    def _settle(self, overrides: Mapping[str, Held], touched: Collection[str]) -> None:
+        """Put other overrides in place, on every level or, on an error, on none."""
+        self._put_in_place(
+            tuple(
+                self._model.settled(level, overrides, level.scopes, touched)
+                for level in self._levels
+            )
+        )
+
+    def _restore(self) -> None:
+        """Take out the scopes that were left; one that has to wait stays among them."""
+        levels, waiting = self._levels, []
+        for scope in reversed(self._left):
+            try:
+                levels = self._without(levels, scope)
+            except RegistryError:
+                waiting.append(scope)
+        self._left = waiting[::-1]
+        self._put_in_place(levels)
+
+    def _without(self, levels: tuple[State, ...], scope: Mapping[str, Held]) -> tuple[State, ...]:
+        """Return the levels without one scope; below it nothing changes."""
+        depth = next(
+            at for at, each in enumerate(levels) if each.scopes and each.scopes[-1] is scope
+        )
+        kept = levels[:depth]
+        for level in levels[depth + 1 :]:
+            scopes = tuple(each for each in level.scopes if each is not scope)
+            kept = (*kept, self._model.settled(level, level.overrides, scopes, scope))
+        return kept
+
+    def _put_in_place(self, levels: tuple[State, ...]) -> None:
+        old, self._levels = self._state.values, levels
+        new = self._state.values
         changed = {
             self._model.namespaces.get(name)
-            for name in old.values.keys() | state.values.keys()
-            if old.values.get(name, _ABSENT) is not state.values.get(name, _ABSENT)
+            for name in old.keys() | new.keys()
+            if old.get(name, _ABSENT) is not new.get(name, _ABSENT)
         }
         for path in changed:
             # A field that a plain dataclass base brought is in no namespace, and in no bag.
             if path is not None:
-                self._fill(path, state)
+                self._fill(path)
 
-    def _fill(self, path: str, state: State) -> None:
-        names = self._model.paths[path]
-        leaves = {name: state.values[name] for name in names if name in state.values}
+    def _fill(self, path: str) -> None:
+        names, values = self._model.paths[path], self._state.values
+        leaves = {name: values[name] for name in names if name in values}
         attributes = {**leaves, **self._below(path)}
         fill(self._bags[path], attributes, complete=len(leaves) == len(names))
 

@@ -24,6 +24,7 @@ __all__ = ["NS", "A", "Arg", "Derived", "View", "check_path", "derived"]
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
+_FLAG = r"--?[^\s=-][^\s=]*"
 _FUNCTION_PATH = r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*"
 
 
@@ -158,7 +159,7 @@ class Arg:
         if aliases or cli_name is not None:
             vars(self)["aliases"] = tuple(aliases)
             for flag in (*self.aliases, cli_name):
-                if flag is not None and not re.fullmatch(r"--?[^\s=-][^\s=]*", flag):
+                if flag is not None and not re.fullmatch(_FLAG, str(flag)):
                     problem = f"has the flag {flag!r}; a flag looks like --tensor-parallel-size"
                     raise FieldDeclarationError(call_site(), "Arg", problem)
 
@@ -281,7 +282,7 @@ class Derived(Generic[T_co]):
                 "has a function and a default; a value that is computed needs none",
             )
         self.fn = fn
-        self.doc = doc or (getattr(fn, "__doc__", None) or "" if callable(fn) else "")
+        self.doc = doc or _own_doc(fn)
         self.type = type
         self.default = default
 
@@ -319,6 +320,12 @@ class Derived(Generic[T_co]):
         @overload
         def __get__(self, instance: object, owner: Any) -> T_co: ...
         def __get__(self, instance: object, owner: Any) -> Any: ...
+
+
+def _own_doc(fn: object) -> str:
+    """Return the docstring of a function; an object such as a partial shows that of its class."""
+    doc = getattr(fn, "__doc__", None)
+    return doc if isinstance(doc, str) and callable(fn) and doc != type(fn).__doc__ else ""
 
 
 def derived(fn: Callable[[Any], T]) -> Derived[T]:

@@ -11,12 +11,14 @@ import collections
 import dataclasses
 import inspect
 import keyword
+import types
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING
 from types import FrameType
 from typing import Annotated, Any, NoReturn, get_origin
 
-from registry.annotations import declared_annotations, special_form
+from registry.anatomy import special_form
+from registry.annotations import declared_annotations
 from registry.declaration import Arg, Derived, check_path
 from registry.errors import (
     ComposeError,
@@ -61,8 +63,8 @@ class NamespaceMeta(abc.ABCMeta):
             type.__setattr__(cls, "__ns_registry__", own)
             declaration = _declare(cls, body, origin)
             if declaration is not None:
-                own.register(declaration)
                 type.__setattr__(cls, "__ns_declaration__", declaration)
+                own.register(declaration)
         return cls
 
     def __init__(
@@ -86,13 +88,13 @@ class NamespaceMeta(abc.ABCMeta):
 
     def __setattr__(cls, name: str, value: Any) -> None:
         """Refuse to change a declared field, which records already made would not notice."""
-        if any(name in (*each.inputs, *each.derived) for each in declarations_of(cls)):
-            raise ReadOnlyError(
-                f"the declaration of {cls.__qualname__}",
-                name,
-                "pass compose(..., defaults={...}) for another default",
-            )
+        _refuse_change(cls, name)
         super().__setattr__(name, value)
+
+    def __delattr__(cls, name: str) -> None:
+        """Refuse to remove a declared field, as `__setattr__` does."""
+        _refuse_change(cls, name)
+        super().__delattr__(name)
 
 
 def declarations_of(cls: type) -> Iterator[Declaration]:
@@ -107,19 +109,37 @@ def declarations_of(cls: type) -> Iterator[Declaration]:
             yield declaration
 
 
+def _refuse_change(cls: type, name: str) -> None:
+    advice = None
+    for declaration in declarations_of(cls):
+        if name == "_NS_PATH":
+            advice = "give a subclass a path of its own"
+        elif name in declaration.inputs:
+            advice = "pass compose(..., defaults={...}) for another default"
+        elif name in declaration.derived:
+            advice = "a configuration takes another value with context.override(...)"
+    if advice is not None:
+        raise ReadOnlyError(f"the declaration of {cls.__qualname__}", name, advice)
+
+
 def _statement_frame(module: str | None) -> FrameType:
     """Find the frame of the class statement, past the metaclasses between it and here."""
-    machinery = {__name__, "abc", "types"}
     callers = []
-    frame = inspect.currentframe()
+    frame = inspect.currentframe().f_back  # type: ignore[union-attr]
     while frame is not None:
         name = frame.f_globals.get("__name__")
-        if name == module and frame.f_code.co_filename != __file__:
-            return frame
-        if name not in machinery:
+        if name not in {"abc", "types"} and not _is_in_metaclass(frame):
+            if name == module:
+                return frame
             callers.append(frame)
         frame = frame.f_back
     return callers[0]
+
+
+def _is_in_metaclass(frame: FrameType) -> bool:
+    code = frame.f_code
+    first = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
+    return isinstance(first, type) and issubclass(first, NamespaceMeta)
 
 
 def _registry_for(
@@ -147,9 +167,10 @@ _MARKS = (Derived, Rule)
 
 def _declare(cls: type, body: Mapping[str, Any], origin: Origin) -> Declaration | None:
     """Read one class body; None for a mixin."""
-    annotations = declared_annotations(cls)
+    annotations = _annotations_of(cls, origin)
     annotations.pop("_NS_PATH", None)
-    names = collections.ChainMap(dict(body), dict(origin.locals()), origin.globals)
+    others = {name: value for name, value in body.items() if name not in annotations}
+    names = collections.ChainMap(others, dict(origin.locals()), origin.globals)
     fields = []
     for name, annotation in annotations.items():
         form = special_form(annotation, names)
@@ -184,6 +205,14 @@ def _declare(cls: type, body: Mapping[str, Any], origin: Origin) -> Declaration 
         elif isinstance(rule, Check):
             declaration.checks[name] = rule
     return declaration
+
+
+def _annotations_of(cls: type, origin: Origin) -> dict[str, Any]:
+    try:
+        return declared_annotations(cls)
+    except Exception as error:  # on Python 3.14 only; earlier ones raise it in the class body
+        problem = f"has an annotation that does not evaluate: {type(error).__name__}: {error}"
+        raise DeclarationError(str(origin), cls.__qualname__, problem) from error
 
 
 def _is_dunder(name: str) -> bool:
@@ -223,7 +252,8 @@ def _refuse_form(cls: type, origin: Origin, name: str, form: str | None) -> NoRe
 def _check_unannotated(
     cls: type, origin: Origin, body: Mapping[str, Any], annotations: Mapping[str, Any]
 ) -> None:
-    inherited = {name for each in declarations_of(cls) for name in each.inputs}
+    inputs = {name for each in declarations_of(cls) for name in each.inputs}
+    derived = {name for each in declarations_of(cls) for name in each.derived}
     for name, value in body.items():
         if name in annotations:
             continue
@@ -235,7 +265,7 @@ def _check_unannotated(
                 "has no annotation, so it would not become a field; "
                 f"write {name}: A[int, Arg(...)] = default",
             )
-        if name in inherited and not isinstance(value, Derived):
+        if name in inputs and not isinstance(value, Derived):
             _refuse(
                 cls,
                 origin,
@@ -243,9 +273,17 @@ def _check_unannotated(
                 "has no annotation and hides an inherited field, whose default it would not "
                 f"change; pass compose(..., defaults={{{name!r}: ...}})",
             )
+        if name in derived and not isinstance(value, Derived):
+            _refuse(
+                cls,
+                origin,
+                name,
+                "hides an inherited derived field, whose value it would not change; "
+                "derive one of another name",
+            )
 
 
-_NO_OPTIONS: Mapping[str, Any] = {}
+_NO_OPTIONS: Mapping[str, Any] = types.MappingProxyType({})
 
 # The defaults that most fields have, and that nothing has to be asked about.
 _SIMPLE = (type(None), bool, int, float, str)
@@ -296,11 +334,14 @@ def check_default(default: Any, where: Any, subject: str, name: str) -> None:
     """
     if type(default).__hash__ is None:
         kind = type(default).__name__
+        factory = f"lambda: {kind}(...)"
+        if isinstance(default, list | dict | set):
+            factory = f"lambda: {default!r}" if default else kind
         raise MutableDefaultError(
             where(name),
             subject,
             f"has the mutable default {default!r}, which all records would share; "
-            f"use field(default_factory={kind if not default else f'lambda: {default!r}'})",
+            f"use field(default_factory={factory})",
         )
 
 

@@ -11,10 +11,7 @@ from typing import Any
 from registry.access import install, live
 from registry.bags import Bag
 from registry.context import Context
-from registry.errors import (
-    DroppedOverridesWarning,
-    NotPublishedError,
-)
+from registry.errors import DroppedOverridesWarning, NotPublishedError
 
 __all__ = ["bag", "current", "publish", "reset"]
 
@@ -22,8 +19,9 @@ __all__ = ["bag", "current", "publish", "reset"]
 def publish(record: Any, *, role: str | None = None) -> Context:
     """Make a record the configuration of this process.
 
-    Publishing the same record again changes nothing. Another record replaces the one before;
-    a warning names the overrides that are dropped with it. On an error nothing changes.
+    Publishing a record that says the same again changes nothing, overrides and role included.
+    Another record replaces the one before; a warning names the overrides that are dropped with
+    it. On an error nothing changes.
 
     Args:
         record: an instance of a composed class.
@@ -78,9 +76,10 @@ def bag(path: str) -> Bag:
         NotPublishedError: this process has not published a configuration.
         UnknownFieldError: there is no such namespace.
     """
-    if live.__context__ is None:
+    context: Context | None = live.__context__
+    if context is None:
         raise NotPublishedError(f"the namespace {path!r}")
-    return current().bag(path)
+    return context.bag(path)
 
 
 def reset() -> None:
@@ -92,6 +91,6 @@ def reset() -> None:
 def _dropped(before: Context) -> str:
     shown = ", ".join(before.overridden().values()) or "none"
     return (
-        f"publish() replaces the configuration of a {type(before.record).__qualname__}; "
+        f"publish() replaces the configuration of {type(before.record).__qualname__}; "
         f"overrides dropped with it: {shown}"
     )

@@ -5,24 +5,22 @@ Both get read-only views and return an answer; nothing here changes a configurat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from registry.annotations import arg_of
 from registry.derivation import Derivation, DerivedView
 from registry.errors import (
     CheckError,
     FactNotSetError,
     ResolutionError,
-    UnknownAttributeError,
+    UnknownFieldError,
     did_you_mean,
 )
-from registry.store import Declaration, DerivedField, InputField
+from registry.masking import Mask
+from registry.store import Declaration, DerivedField, InputField, Registry
 from registry.values import check_values
 
-__all__ = ["Decision", "decide", "enforce"]
-
-Show = Callable[[str, Any], str]
+__all__ = ["Decision", "decide", "enforce", "masked"]
 
 
 class Decision(NamedTuple):
@@ -42,19 +40,21 @@ class Decision(NamedTuple):
 class _ResolverView(DerivedView):
     """A view that can also tell what the operator set."""
 
-    __slots__ = ("__given__",)
+    __slots__ = ("__given__", "__inputs__")
 
-    def __init__(self, derivation: Derivation, given: Collection[str]) -> None:
+    def __init__(
+        self, derivation: Derivation, inputs: Collection[str], given: Collection[str]
+    ) -> None:
         super().__init__(derivation, "return decisions instead: {name: value}")
+        object.__setattr__(self, "__inputs__", inputs)
         object.__setattr__(self, "__given__", given)
 
     def is_set(self, name: str, /) -> bool:
         """Tell whether the operator set an input field."""
-        derivation: Derivation = self.__derivation__
-        if name not in derivation.values:
-            hint = did_you_mean(name, derivation.values)
-            raise UnknownAttributeError(f"view of {derivation.owner}", name, hint)
+        inputs: Collection[str] = self.__inputs__
         given: Collection[str] = self.__given__
+        if name not in inputs:
+            raise UnknownFieldError("the record", name, did_you_mean(str(name), inputs))
         return name in given
 
 
@@ -63,16 +63,16 @@ def decide(
     declarations: Iterable[Declaration],
     values: Mapping[str, Any],
     given: Collection[str],
-    show: Show,
+    secrets: Collection[str],
 ) -> dict[str, Decision]:
-    """Run the resolvers of some declarations, in order.
+    """Run the resolvers of some declarations, in registration order.
 
     Args:
         owner: the record class, for messages.
         declarations: where the resolvers stand.
         values: the values of the input fields, without fallbacks.
         given: the fields that the operator set.
-        show: turns a field and its value into text for messages.
+        secrets: the fields that messages must not show.
 
     Returns:
         What was decided, by field; the last word on a field stands.
@@ -82,7 +82,7 @@ def decide(
             decided a field that is not declared resolvable.
         InvalidValueError: a decision does not fit its field.
     """
-    declarations = tuple(declarations)
+    declarations = _in_registration_order(declarations)
     inputs = {name: field for each in declarations for name, field in each.inputs.items()}
     derived = {name: field for each in declarations for name, field in each.derived.items()}
     decisions: dict[str, Decision] = {}
@@ -90,17 +90,27 @@ def decide(
         for name, mark in declaration.resolvers.items():
             where = declaration.where(name)
             decided = {field: decision.value for field, decision in decisions.items()}
-            derivation = Derivation(owner, {**values, **decided}, derived, show)
+            derivation, mask = masked(owner, {**values, **decided}, derived, secrets, {})
             try:
-                answer = mark.fn(_ResolverView(derivation, given))
+                answer = mark.fn(_ResolverView(derivation, values, given))
             except Exception as error:
-                shown = ", ".join(derivation.shown())
-                read = f" after reading {shown}" if shown else ""
-                problem = f"failed{read}: {type(error).__name__}: {error}"
-                raise ResolutionError(where, name, problem) from error
+                read = ", ".join(derivation.shown())
+                told, cause = mask.told(error, derivation.values)
+                problem = f"failed{read and ' after reading '}{read}: {told}"
+                raise ResolutionError(where, name, problem) from cause
             for field, value in _checked(where, name, answer, inputs, values).items():
                 decisions[field] = Decision(value, name, where)
     return decisions
+
+
+def _in_registration_order(declarations: Iterable[Declaration]) -> list[Declaration]:
+    """Sort declarations as they were registered, whatever the order they were composed in."""
+    given = list(declarations)
+    registries: list[Registry] = list(dict.fromkeys(each.cls.__ns_registry__ for each in given))  # type: ignore[attr-defined]
+    registered = [each for registry in registries for each in registry.declarations]
+    # One that has been run again since is not there; it comes last.
+    known = {each: at for at, each in enumerate(registered)}
+    return sorted(given, key=lambda each: known.get(each, len(known)))
 
 
 def _checked(
@@ -113,14 +123,15 @@ def _checked(
     if answer is None:
         return {}
     if not isinstance(answer, Mapping):
-        problem = f"returned {answer!r}; a resolver returns its decisions as {{name: value}}"
+        kind = type(answer).__name__
+        problem = f"returned a value of type {kind}; a resolver returns {{name: value}} or None"
         raise ResolutionError(where, resolver, problem)
     for name in answer:
         if name not in inputs or name not in known:
             hint = did_you_mean(str(name), known)
             problem = f"decided {name!r}, which is no input field of the record.{hint}"
             raise ResolutionError(where, resolver, problem)
-        arg = arg_of(inputs[name].type)
+        arg = inputs[name].arg
         if arg is None or not arg.resolvable:
             problem = (
                 f"decided {name!r}, which is not declared Arg(resolvable=True) "
@@ -136,7 +147,8 @@ def enforce(
     declarations: Iterable[Declaration],
     values: Mapping[str, Any],
     derived: Mapping[str, DerivedField],
-    show: Show,
+    secrets: Collection[str],
+    reads: Mapping[str, Iterable[str]],
 ) -> None:
     """Run the checks of some declarations on a finished state.
 
@@ -145,7 +157,8 @@ def enforce(
         declarations: where the checks stand.
         values: all values in effect, derived ones included.
         derived: the derived half, for the run-time facts among it.
-        show: turns a field and its value into text for messages.
+        secrets: the fields that messages must not show.
+        reads: what each derived field read.
 
     Raises:
         CheckError: a check does not hold, or raised. One that needs a run-time fact nobody
@@ -153,14 +166,42 @@ def enforce(
     """
     for declaration in declarations:
         for name, mark in declaration.checks.items():
-            derivation = Derivation(owner, dict(values), derived, show)
+            derivation, mask = masked(owner, dict(values), derived, secrets, reads)
+            rule, cause = mark.doc, None
             try:
-                holds = mark.fn(DerivedView(derivation, "a check only answers"))
-                reason = ""
+                if _holds(mark.fn(DerivedView(derivation, "a check only answers"))):
+                    continue
             except FactNotSetError:
                 continue
             except Exception as error:
-                holds, reason = False, f" ({type(error).__name__}: {error})"
-            if not holds:
-                shown = derivation.shown() or ["it read nothing"]
-                raise CheckError(declaration.where(name), mark.doc + reason, shown)
+                told, cause = mask.told(error, derivation.values)
+                rule += f" ({told})"
+            shown = derivation.shown() or ["it read nothing"]
+            raise CheckError(declaration.where(name), rule, shown) from cause
+
+
+def masked(
+    owner: str,
+    values: dict[str, Any],
+    derived: Mapping[str, DerivedField],
+    secrets: Collection[str],
+    reads: Mapping[str, Iterable[str]],
+) -> tuple[Derivation, Mask]:
+    """Return a derivation, and the mask through which its values may be shown.
+
+    Args:
+        owner: the record class, for messages.
+        values: the values known so far, by field; what is derived is added to it.
+        derived: the derived half.
+        secrets: the fields declared secret.
+        reads: what each derived field among the values read.
+    """
+    derivation = Derivation(owner, values, derived, lambda name, value: mask.show(name, value))
+    mask = Mask(secrets, derivation.reads, reads)
+    return derivation, mask
+
+
+def _holds(answer: object) -> bool:
+    if answer is None:
+        raise TypeError("it returned None; a check returns whether its rule holds")
+    return bool(answer)

@@ -115,7 +115,11 @@ class Origin:
 
 
 def _enclosing_function(frame: FrameType | None) -> FrameType | None:
-    while frame is not None and not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+    while frame is not None and (
+        not frame.f_code.co_flags & inspect.CO_OPTIMIZED
+        # Python 3.12 puts a class with type parameters in a function of its own.
+        or frame.f_code.co_name.startswith("<generic parameters of ")
+    ):
         frame = frame.f_back
     return frame
 

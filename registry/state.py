@@ -9,17 +9,23 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING
 from typing import Any, NamedTuple
 
-from registry.derivation import Derivation, DerivedView
-from registry.errors import FactNotSetError, UnknownAttributeError, UnknownFieldError, did_you_mean
-from registry.explanation import Explanation, Layer
+from registry.derivation import DerivedView
+from registry.errors import (
+    FactNotSetError,
+    OverrideError,
+    UnknownAttributeError,
+    UnknownFieldError,
+    did_you_mean,
+)
 from registry.instance import Record, fields_set, schema_of
-from registry.resolution import Decision, decide, enforce
+from registry.masking import Mask
+from registry.resolution import decide, enforce, masked
 from registry.store import DerivedField
-from registry.values import check_derived, check_values
+from registry.values import check_derived, check_values, validate
 
 __all__ = ["Held", "Model", "State"]
 
@@ -54,13 +60,10 @@ class State(NamedTuple):
     values: Mapping[str, Any]
     reads: Mapping[str, Iterable[str]]
 
-    def held(self, name: str) -> Iterator[tuple[str, Held]]:
-        """Yield who holds a field ("scope" or "override"), the one that counts first."""
-        for scope in reversed(self.scopes):
-            if name in scope:
-                yield "scope", scope[name]
-        if name in self.overrides:
-            yield "override", self.overrides[name]
+    def holder(self, name: str) -> Held | None:
+        """Return the value that someone gave a field, or None for one left to itself."""
+        layers = (*reversed(self.scopes), self.overrides)
+        return next((layer[name] for layer in layers if name in layer), None)
 
 
 class Model:
@@ -70,29 +73,32 @@ class Model:
         record: the record.
 
     Attributes:
-        inputs: the declarations of the record's input fields, by name.
+        typed: what the record says, by field.
+        given: the fields that the operator set.
+        inputs: the declarations of input fields, by name.
         derived: those of the derived fields.
         decisions: what the resolvers decided, by field.
         base: the values of the input fields before any override.
         namespaces: the path of every field that has one.
-        masked: returns a field's value as it may be shown, a secret as `***`.
-        show: returns the same as text.
     """
 
     def __init__(self, record: Record) -> None:
         schema = schema_of(type(record))
-        self.masked = schema.masked
-        self.show = schema.show
+        validate(record)
         self.record_class = type(record)
         self.owner = type(record).__qualname__
-        self.declarations = schema.declarations()
-        self.typed = {name: getattr(record, name) for name in schema.names}
+        self.secrets = schema.secrets
+        self.template = schema.template
+        self.typed = {name: getattr(record, name) for name in schema.names if hasattr(record, name)}
+        # A class that came to the registry after the record was composed has no say in it.
+        self.declarations = tuple(
+            each
+            for each in schema.declarations()
+            if not each.inputs or not self.typed.keys().isdisjoint(each.inputs)
+        )
         self.given = fields_set(record)
         self.inputs = {
-            name: field
-            for each in self.declarations
-            for name, field in each.inputs.items()
-            if name in self.typed
+            name: field for each in self.declarations for name, field in each.inputs.items()
         }
         self.derived = {
             name: field for each in self.declarations for name, field in each.derived.items()
@@ -101,15 +107,11 @@ class Model:
             **schema.namespaces,
             **{name: field.namespace for name, field in self.derived.items()},
         }
-        check_values(self.inputs, self._not_default(schema.template))
-        self.decisions: Mapping[str, Decision] = decide(
-            self.owner, self.declarations, self.typed, self.given, schema.show
-        )
+        self.decisions = decide(self.owner, self.declarations, self.typed, self.given, self.secrets)
+        decided = {name: decision.value for name, decision in self.decisions.items()}
         self.base = {
-            name: self._with_fallback(name, self.decisions[name].value)
-            if name in self.decisions
-            else self._with_fallback(name, value)
-            for name, value in self.typed.items()
+            name: self.fallback(name) if value is None else value
+            for name, value in {**self.typed, **decided}.items()
         }
 
     def shows(self, record: object) -> bool:
@@ -117,41 +119,37 @@ class Model:
         return (
             type(record) is self.record_class
             and fields_set(record) == self.given
-            and all(getattr(record, name) == value for name, value in self.typed.items())
+            and all(
+                _is_same(getattr(record, name, MISSING), value)
+                for name, value in self.typed.items()
+            )
         )
 
-    def _not_default(self, template: Mapping[str, Any]) -> dict[str, Any]:
-        # A default is the declaration's own affair, and most values are defaults.
-        return {
-            name: value
-            for name, value in self.typed.items()
-            if name in self.given or value is not template.get(name, MISSING)
-        }
+    def fallback(self, name: str) -> Any:
+        """Return what an input field without a value falls back to, or None."""
+        arg = self.inputs[name].arg if name in self.inputs else None
+        return None if arg is None else arg.fallback
 
-    def _with_fallback(self, name: str, value: Any) -> Any:
-        arg = self.inputs[name].arg if value is None and name in self.inputs else None
-        return value if arg is None else arg.fallback
+    def mask(self, state: State) -> Mask:
+        """Return how the values of a state may be shown."""
+        return Mask(self.secrets, state.reads)
 
     @functools.cached_property
     def paths(self) -> dict[str, list[str]]:
         """The leaves of every namespace by its path, the paths above it included, sorted."""
         paths: dict[str, list[str]] = {}
-        for name, path in self.namespaces.items():
+        for path in (*(each.path for each in self.declarations), *self.namespaces.values()):
             parts = path.split(".")
             for end in range(1, len(parts) + 1):
                 paths.setdefault(".".join(parts[:end]), [])
+        for name, path in self.namespaces.items():
             paths[path].append(name)
         return dict(sorted(paths.items()))
 
     def initial(self) -> State:
         """Return the state in which nothing is overridden."""
-        facts = {
-            name: field.default
-            for name, field in self.derived.items()
-            if field.derived.fn is None and field.default is not MISSING
-        }
-        empty = State({}, (), {**self.base, **facts}, {})
-        return self._derived_anew(empty, dict(empty.values), self.derived)
+        empty = State({}, (), self.base, {})
+        return self._derived_anew(empty, dict(self.base), set(self.derived))
 
     def settled(
         self,
@@ -169,67 +167,90 @@ class Model:
             touched: the fields in which those differ from the old ones.
 
         Raises:
-            InvalidValueError: a value does not fit its field.
             DerivationError: a derived field cannot be computed.
             CheckError: the outcome breaks a rule.
         """
         new = State(overrides, scopes, old.values, old.reads)
         values = dict(old.values)
-        pinned = set()
-        stale = self._dependents(old, touched)
+        stale = set()
         for name in touched:
-            held = next((held for _, held in new.held(name)), None)
+            held = new.holder(name)
             if held is not None:
-                self._check(name, held.value)
                 values[name] = held.value
             elif name in self.base:
                 values[name] = self.base[name]
             else:
                 stale.add(name)
-        for name in stale:
-            if name in self.derived and any(True for _ in new.held(name)):
-                pinned.add(name)
-        return self._derived_anew(new, values, stale - pinned)
-
-    def _check(self, name: str, value: Any) -> None:
-        check_values(self.inputs, {name: value})
-        if name in self.derived:
-            check_derived(self.derived[name], value)
+        changed = {
+            name
+            for name in touched
+            if values.get(name, MISSING) is not old.values.get(name, MISSING)
+        }
+        return self._derived_anew(new, values, stale | self._dependents(new, changed | stale))
 
     def _dependents(self, state: State, names: Iterable[str]) -> set[str]:
         """Return the derived fields that read one of some fields, directly or not."""
         readers: dict[str, list[str]] = {}
         for reader, reads in state.reads.items():
-            for read in reads:
-                readers.setdefault(read, []).append(reader)
+            if state.holder(reader) is None:
+                for read in reads:
+                    readers.setdefault(read, []).append(reader)
         found: set[str] = set()
         waiting = list(names)
         while waiting:
-            for reader in readers.get(waiting.pop(), ()):
-                if reader not in found:
-                    found.add(reader)
-                    waiting.append(reader)
+            new = set(readers.get(waiting.pop(), ())) - found
+            found |= new
+            waiting += new
         return found
 
-    def _derived_anew(self, state: State, values: dict[str, Any], stale: Iterable[str]) -> State:
+    def _derived_anew(self, state: State, values: dict[str, Any], stale: set[str]) -> State:
         """Compute some derived fields and run all checks on the outcome."""
-        stale = [name for name in self.derived if name in frozenset(stale)]
-        for name in stale:
-            field = self.derived[name]
-            if field.derived.fn is not None or field.default is MISSING:
-                values.pop(name, None)
-            else:
-                values[name] = field.default
-        derivation = Derivation(self.owner, values, self.derived, self.show)
-        view = DerivedView(derivation, "call current().override(source, ...)")
-        for name in stale:
-            if self.derived[name].derived.fn is not None:
-                # Without a fact it reads, it follows once that is set; reading it says so.
-                with contextlib.suppress(FactNotSetError):
-                    derivation.read(name, view)
-        kept = {name: reads for name, reads in state.reads.items() if name not in stale}
-        enforce(self.owner, self.declarations, values, self.derived, self.show)
-        return State(state.overrides, state.scopes, values, {**kept, **derivation.reads})
+        in_order = [field for name, field in self.derived.items() if name in stale]
+        for field in in_order:
+            values.pop(field.name, None)
+            if field.default is not MISSING:
+                values[field.name] = field.default
+        derivation, _ = masked(self.owner, values, self.derived, self.secrets, state.reads)
+        view = DerivedView(derivation, "a derivation only returns its value")
+        for field in in_order:
+            # Without a fact it reads, it follows once that is set; reading it says so.
+            with contextlib.suppress(FactNotSetError):
+                derivation.read(field.name, view)
+        reads = {**state.reads, **derivation.reads}
+        enforce(self.owner, self.declarations, values, self.derived, self.secrets, reads)
+        return state._replace(values=values, reads=reads)
+
+    def check(self, given: Mapping[str, Any]) -> None:
+        """Check values that fields are to be given while the program runs.
+
+        Raises:
+            InvalidValueError: some do not fit.
+        """
+        # As in a record: a default is the declaration's own affair.
+        stated = {
+            name: value
+            for name, value in given.items()
+            if value is not self.template.get(name, MISSING)
+        }
+        check_values(self.inputs, stated)
+        for name, value in given.items():
+            if name in self.derived:
+                check_derived(self.derived[name], value)
+
+    def by_field(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return values given by name or dotted path by the name of the field.
+
+        Raises:
+            UnknownFieldError: a name means no field.
+            OverrideError: two of them mean the same.
+        """
+        named: dict[str, Any] = {}
+        for name, value in given.items():
+            field = self.field_named(name)
+            if field in named:
+                raise OverrideError(field, "it is given twice, by its name and by its path")
+            named[field] = value
+        return named
 
     def field_named(self, name: str) -> str:
         """Return the field that a name or dotted path means.
@@ -251,80 +272,33 @@ class Model:
             hint = did_you_mean(field, [*self.typed, *self.derived])
         raise UnknownFieldError("the configuration", name, hint)
 
-    def explain_absence(self, path: str, name: str) -> AttributeError:
+    def explain_absence(self, state: State, path: str, name: str) -> AttributeError:
         """Return the error for a name that a bag lacks."""
         field = self.derived.get(name)
         if field is not None and field.namespace == path:
-            return self._why_unset(field)
+            return self._why_unset(state, field)
         if name in self.namespaces:
             hint = f" It is in the namespace {self.namespaces[name]!r}."
         else:
             hint = did_you_mean(name, [*self.paths.get(path, ()), *self.paths])
         return UnknownAttributeError(f"bag {path}", name, hint)
 
-    def _why_unset(self, field: DerivedField) -> FactNotSetError:
-        advice = f"set it with current().override(source, {field.name}=...)"
-        if field.derived.fn is not None:
-            advice = "it is computed once the run-time facts it reads are set"
+    def _why_unset(self, state: State, field: DerivedField) -> FactNotSetError:
+        wanted, needs = field.name, ""
+        while field.derived.fn is not None:
+            reads = state.reads[field.name]
+            unset = [read for read in reads if read in self.derived and read not in state.values]
+            field = self.derived[unset[-1]]
+            needs = f"{wanted} needs it, "
+        advice = f"{needs}set it with current().override(source, {field.name}=...)"
         return FactNotSetError(field.name, field.declaration.where(field.name), advice)
 
-    def explain(self, state: State, name: str) -> Explanation:
-        """Say why a field has the value it has in a state."""
-        layers = self._derived_layers(state, name) if name in self.derived else []
-        if name in self.typed:
-            layers = list(self._input_layers(state, name))
-        value = state.values.get(name, MISSING)
-        pinned = any(True for _ in state.held(name))
-        return Explanation(
-            name,
-            self.namespaces.get(name, ""),
-            "(not set)" if value is MISSING else self.show(name, value),
-            tuple(layers),
-            tuple(
-                f"{read}={self.show(read, state.values[read])}"
-                for read in (() if pinned else state.reads.get(name, ()))
-                if read in state.values
-            ),
-        )
 
-    def _input_layers(self, state: State, name: str) -> Iterator[Layer]:
-        for kind, held in state.held(name):
-            yield Layer(kind, self.show(name, held.value), held.source, held.where)
-        chain: list[tuple[Any, Layer]] = []
-        where = self.inputs[name].declaration.where(name) if name in self.inputs else "?"
-        if name in self.decisions:
-            value, source, place = self.decisions[name]
-            chain.append((value, Layer("decision", self.show(name, value), source, place)))
-        typed = self.typed[name]
-        kind, source = ("input", "operator") if name in self.given else ("default", "declaration")
-        chain.append((typed, Layer(kind, self.show(name, typed), source, where)))
-        arg = self.inputs[name].arg if name in self.inputs else None
-        if arg is not None and arg.fallback is not None:
-            fallback = Layer("fallback", self.show(name, arg.fallback), "declaration", where)
-            chain.append((arg.fallback, fallback))
-        # None is how an input says that it leaves the value open.
-        yield from (layer for value, layer in sorted(chain, key=lambda each: each[0] is None))
-
-    def _derived_layers(self, state: State, name: str) -> list[Layer]:
-        field = self.derived[name]
-        is_fact = field.derived.fn is None
-        layers = [
-            Layer(
-                kind if kind == "scope" else ("fact" if is_fact else "pin"),
-                self.show(name, held.value),
-                held.source,
-                held.where,
-            )
-            for kind, held in state.held(name)
-        ]
-        where = field.declaration.where(name)
-        if is_fact and field.default is not MISSING:
-            layers.append(Layer("default", self.show(name, field.default), "declaration", where))
-        elif not is_fact and not layers and name in state.values:
-            shown = self.show(name, state.values[name])
-            layers.append(Layer("derived", shown, f"{field.cls.__qualname__}.{name}", where))
-        elif not is_fact:
-            layers.append(
-                Layer("derived", "(not computed)", f"{field.cls.__qualname__}.{name}", where)
-            )
-        return layers
+def _is_same(one: object, other: object) -> bool:
+    """Tell whether two values are equal; a comparison without a plain answer counts as no."""
+    if one is other:
+        return True
+    try:
+        return type(one) is type(other) and bool(one == other)
+    except Exception:
+        return False

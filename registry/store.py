@@ -9,13 +9,14 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
+import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING
 from types import MappingProxyType
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar
 
-from registry.annotations import arg_of, resolve_annotations
+from registry.annotations import arg_of, resolve_annotations, resolve_return
 from registry.declaration import Arg, Derived
 from registry.errors import DuplicateFieldError, PathConflictError, UnknownFieldError, did_you_mean
 from registry.rules import Check, Resolver
@@ -151,15 +152,15 @@ class DerivedField(_Entry):
     def type(self) -> Any:
         """The declared type, or what the function is annotated to return, or None.
 
-        A function named by path is imported to find out.
+        A function named by path is imported to find out; may raise AnnotationError.
         """
         if self.derived.type is not None:
             return self.derived.type
         function = self.derived.function()
         if function is None:
             return None
-        hints = get_type_hints(function, None, dict(vars(self.cls)), include_extras=True)
-        return hints.get("return")
+        fields = self.declaration.inputs
+        return resolve_return(function, self.name, self.cls, self.declaration.origin, fields)
 
     @property
     def default(self) -> Any:
@@ -237,7 +238,8 @@ class Declaration:
             return False
         modules = {self.cls.__module__, other.cls.__module__}
         return len(modules) == 1 or (
-            bool(modules & {"__main__", "__mp_main__"}) and self.origin.file == other.origin.file
+            bool(modules & {"__main__", "__mp_main__"})
+            and os.path.realpath(self.origin.file) == os.path.realpath(other.origin.file)
         )
 
 

@@ -17,8 +17,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from typing_extensions import is_typeddict
 
 from registry.annotations import arg_of
-from registry.errors import InvalidValueError, did_you_mean
-from registry.instance import schema_of
+from registry.errors import ComposeError, InvalidValueError, did_you_mean
+from registry.instance import Record, schema_of
 from registry.store import DerivedField, InputField
 
 __all__ = ["check_derived", "check_values", "fits", "validate"]
@@ -30,30 +30,40 @@ _Predicate = Callable[[Any], bool]
 def validate(record: Any) -> None:
     """Check all values of a record against their declared types and choices.
 
-    The constructor does not check, as on any dataclass; publishing does.
+    The constructor does not check, as on any dataclass; publishing does. A default is the
+    declaration's own affair and is not checked: `None` for `int` is how some say "unset".
 
     Args:
         record: an instance of a composed class.
 
     Raises:
-        InvalidValueError: some values do not fit; the message has a line for each.
+        InvalidValueError: some values do not fit; the message has a line for each, with the
+            place of the declaration where that is known.
+        ComposeError: it is no composed record (a TypeError).
 
     Example:
         >>> from registry import Namespace, Registry, compose
         >>> class Parallel(Namespace, registry=Registry("example")):
         ...     _NS_PATH = "parallel"
         ...     tp_size: int = 1
-        >>> validate(compose("Args", [Parallel])(tp_size="8"))
+        >>> validate(compose("Args", [Parallel])(tp_size="8"))  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        registry.errors.InvalidValueError: tp_size must be int, not '8' (str)
+        registry.errors.InvalidValueError: ...: tp_size must be int, not '8' (str)
     """
+    if not isinstance(record, Record):
+        raise ComposeError("validate()", f"takes an instance of a composed record, not {record!r}")
     schema = schema_of(type(record))
-    problems: list[str] = []
-    for spec in dataclasses.fields(record):
-        value = getattr(record, spec.name)
-        # A default is the declaration's own affair; `None` for `int` is how some say "unset".
-        if value is not schema.template[spec.name]:
-            problems.extend(_problems(spec.name, spec.type, value))
+    declarations = () if schema.source is None else schema.source()
+    inputs = {name: field for each in declarations for name, field in each.inputs.items()}
+    problems = []
+    for spec in dataclasses.fields(schema.cls):
+        default = schema.template[spec.name]
+        value = getattr(record, spec.name, default)
+        if value is not default:
+            where = (
+                f"{inputs[spec.name].declaration.where(spec.name)}: " if spec.name in inputs else ""
+            )
+            problems += [where + problem for problem in _problems(spec.name, spec.type, value)]
     if problems:
         raise InvalidValueError(problems)
 
@@ -119,7 +129,7 @@ def _problems(name: str, annotation: Any, value: Any) -> Iterator[str]:
         for item in items:
             if item not in arg.choices:
                 words = [str(choice) for choice in arg.choices]
-                hint = did_you_mean(str(item), words)
+                hint = "" if arg.secret else did_you_mean(str(item), words)
                 shown = "***" if arg.secret else repr(item)
                 yield f"{name} must be one of {', '.join(words)}, not {shown}.{hint}"
 
@@ -155,16 +165,17 @@ def _make_predicate(annotation: Any) -> _Predicate:
         if origin in kinds:
             return make(annotation)
     if isinstance(origin, typing.TypeVar):
-        return _predicate(origin.__bound__) if origin.__bound__ else _anything
+        return _one_of(origin.__constraints__ or (origin.__bound__ or Any,))
     for attribute in ("__supertype__", "__value__"):  # NewType, type aliases
-        if hasattr(origin, attribute):
-            return _predicate(getattr(origin, attribute))
+        if not isinstance(origin, type) and hasattr(origin, attribute):
+            # Looked up when it is needed: an alias may use itself, as one of JSON values does.
+            return lambda value: fits(value, getattr(origin, attribute))
     if is_typeddict(origin):
         return _instance_of(dict)
     if isinstance(origin, type) and not _is_opaque_protocol(origin):
         if issubclass(origin, collections.abc.Mapping):
             return _mapping(annotation)
-        if issubclass(origin, collections.abc.Collection) and get_args(annotation):
+        if issubclass(origin, collections.abc.Collection) and not issubclass(origin, str | bytes):
             return _collection(annotation)
         return _instance_of(origin)
     return _anything
@@ -205,17 +216,22 @@ def _literal(annotation: Any) -> _Predicate:
 
 
 def _union(annotation: Any) -> _Predicate:
-    predicates = [_predicate(member) for member in get_args(annotation)]
+    return _one_of(get_args(annotation))
+
+
+def _one_of(annotations: Iterable[Any]) -> _Predicate:
+    predicates = [_predicate(each) for each in annotations]
     return lambda value: any(predicate(value) for predicate in predicates)
 
 
 def _collection(annotation: Any) -> _Predicate:
     origin = get_origin(annotation) or annotation
-    element = _predicate(get_args(annotation)[0]) if get_args(annotation) else _anything
+    element = _inner(annotation)
     # A string is a sequence of strings, which is never what list-like settings mean.
-    text = () if issubclass(origin, str | bytes) else (str, bytes)
     return lambda value: (
-        isinstance(value, origin) and not isinstance(value, text) and all(map(element, value))
+        isinstance(value, origin)
+        and not isinstance(value, str | bytes)
+        and all(map(element, value))
     )
 
 
@@ -233,6 +249,14 @@ def _tuple(annotation: Any) -> _Predicate:
         and len(value) == len(predicates)
         and all(predicate(each) for predicate, each in zip(predicates, value, strict=True))
     )
+
+
+def _class(annotation: Any) -> _Predicate:
+    base = get_args(annotation)[0] if get_args(annotation) else object
+    # A base that is no plain class, such as a union or a type variable, is taken on trust.
+    if not isinstance(base, type) or get_origin(base) is not None or _is_opaque_protocol(base):
+        base = object
+    return lambda value: isinstance(value, type) and issubclass(value, base)
 
 
 def _mapping(annotation: Any) -> _Predicate:
@@ -258,7 +282,7 @@ _RULES: tuple[_Rule, ...] = (
     ((Literal,), _literal),
     ((Union, types.UnionType), _union),
     ((tuple,), _tuple),
-    ((type,), lambda annotation: _instance_of(type)),
+    ((type,), _class),
     ((collections.abc.Callable,), lambda annotation: callable),
 )
 """What the types that settings use accept, by the type or what it is a variant of."""

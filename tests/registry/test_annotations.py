@@ -1,5 +1,6 @@
 """Annotations are evaluated late, among the names of the class that wrote them."""
 
+import sys
 import typing
 from collections.abc import Callable
 from types import ModuleType
@@ -7,7 +8,6 @@ from types import ModuleType
 import pytest
 
 from registry import A, AnnotationError, Arg, Namespace, Registry, UnresolvedNameError, compose
-from registry.annotations import special_form
 
 FUTURE = "from __future__ import annotations\n"
 NORMAL = ""
@@ -103,6 +103,28 @@ def test_local_names_are_found_even_after_the_function_returned(
     assert types == [local | None, list[later] | None]
 
 
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="PEP 695 syntax")
+@both_kinds
+def test_type_parameters_can_be_named(future: str, module_from: Callable[..., ModuleType]) -> None:
+    module = module_from(
+        future
+        + DECLARE
+        + "class Real[T](Base):\n"
+        + "    _NS_PATH = 'real'\n"
+        + "    a: list[T] | None = None\n"
+        + "def make():\n"
+        + "    class Local: pass\n"
+        + "    class Inner[T](Base):\n"
+        + "        _NS_PATH = 'inner'\n"
+        + "        b: dict[T, Local] | None = None\n"
+        + "    return Inner, Local\n"
+        + "Inner, Hidden = make()\n"
+    )
+    (first,), (second,) = module.Real.__type_params__, module.Inner.__type_params__
+    assert types_of(module) == {"a": list[first] | None}
+    assert types_of(module, "Inner") == {"b": dict[second, module.Hidden] | None}
+
+
 def test_a_field_does_not_hide_the_builtin_of_its_name(
     module_from: Callable[..., ModuleType],
 ) -> None:
@@ -166,6 +188,11 @@ def test_nothing_is_evaluated_when_the_class_is_created(
             AnnotationError,
             "int[3], does not evaluate to a type: TypeError: ",
         ),
+        (
+            "a: Later[int] = 1",
+            AnnotationError,
+            "Later[int], is a ClassVar, by a name that was not there when the class was created",
+        ),
     ],
 )
 def test_an_annotation_that_does_not_evaluate_is_an_error_at_first_need(
@@ -180,6 +207,7 @@ def test_an_annotation_that_does_not_evaluate_is_an_error_at_first_need(
         + "class Real(Base):\n"
         + "    _NS_PATH = 'real'\n"
         + f"    {statement}\n"
+        + "from typing import ClassVar as Later\n"
     )
     entry = module.Base.__ns_registry__.input["a"]  # the class is there
     with pytest.raises(error) as caught:
@@ -227,39 +255,8 @@ def test_an_arg_that_nobody_would_read_is_an_error(
     assert str(caught.value).endswith(problem)
 
 
-@pytest.mark.parametrize(
-    "spelling",
-    [
-        "ClassVar[int]",
-        "ClassVar",
-        "typing.ClassVar[int]",
-        "t.ClassVar[int]",
-        "Once[int]",
-        " typing . ClassVar [int]",
-        "A[ClassVar[int], 'text']",
-        "t.Annotated[Once, 1]",
-        "unseen.ClassVar[int]",
-    ],
-)
-def test_a_class_variable_is_known_by_what_its_name_stands_for(spelling: str) -> None:
-    names = {
-        "ClassVar": typing.ClassVar,
-        "typing": typing,
-        "t": typing,
-        "Once": typing.ClassVar,
-        "A": typing.Annotated,
-    }
-    assert special_form(spelling, names) == "ClassVar"
-
-
-@pytest.mark.parametrize("spelling", ["ClassVariable", "int", "list[ClassVar]", "'x'", "no type"])
-def test_everything_else_is_a_field(spelling: str) -> None:
-    assert special_form(spelling, {"ClassVar": typing.ClassVar}) is None
-
-
-@both_kinds
 def test_class_variables_under_type_checking_are_no_fields(
-    future: str, module_from: Callable[..., ModuleType]
+    module_from: Callable[..., ModuleType],
 ) -> None:
     module = module_from(
         FUTURE

@@ -191,6 +191,7 @@ def test_help_has_a_group_for_each_namespace_with_flags_and_defaults() -> None:
         (A[str, Arg(help="Name.")], "", "Name."),
         (A[Color, Arg(help="Color.")], Color.RED, "Color. (default: red)"),
         (A[tuple[int, ...], Arg(help="Sizes.")], (1, 2), "Sizes. (default: 1 2)"),
+        (A[frozenset[str], Arg(help="Names.")], frozenset("ba"), "Names. (default: a b)"),
         (A[int, Arg(deprecated="--y")], 1, "Deprecated: use --y. (default: 1)"),
         (A[int, Arg(help="Size.", deprecated="--y")], None, "Size. Deprecated: use --y."),
         (

@@ -1,8 +1,8 @@
 """Flags of a real module, however its types are spelt, and of a real process."""
 
-import importlib.util
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,6 +22,7 @@ def parser_of(record_class: type[Any]) -> ArgumentParser:
 
 SCRIPT = """
 import sys
+from collections.abc import Callable
 sys.path.insert(0, {folder!r})
 from test_flags import Args
 from registry import ArgumentParser, add_cli_args, from_cli_args
@@ -80,21 +81,11 @@ NEW = {
 NEW_AT_ONCE = {**NEW, "future": ""}
 
 
-def load(folder: Path, spelling: dict[str, str]) -> ModuleType:
-    file = folder / "test_flags.py"
-    file.write_text(MODULE.format(**spelling))
-    spec = importlib.util.spec_from_file_location("test_flags", file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize("spelling", [NEW, NEW_AT_ONCE], ids=["text", "objects"])
 def test_new_style_types_make_the_same_flags_as_those_of_typing(
-    tmp_path: Path, spelling: dict[str, str]
+    module_from: Callable[..., ModuleType], spelling: dict[str, str]
 ) -> None:
-    old, new = load(tmp_path, OLD).Args, load(tmp_path, spelling).Args
+    old, new = (module_from(MODULE.format(**each)).Args for each in (OLD, spelling))
     assert parser_of(new).format_help() == parser_of(old).format_help()
     words = "--model-path m --names a b --limit 3 --switch --mode b --sizes 1 2 --mixed 4 --path p"
     words += ' --options {"a":1}'

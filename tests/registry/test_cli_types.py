@@ -1,6 +1,7 @@
 """What a type becomes on the command line: what operators type, and what the record gets."""
 
 import argparse
+import collections
 import dataclasses
 import decimal
 import enum
@@ -300,6 +301,7 @@ def test_what_a_parser_or_a_choice_refuses_is_told(
         *(Any, object, type, bytes, Point, typing.Callable[[], int], bool | int),
         *(list[list[int]], tuple[int, str], list[Point], set[Any]),
         *(typing.Sequence[int], typing.Mapping[str, int], dict[str, int] | list[str]),
+        *(type(None), collections.deque[int], typing.TypeVar("T"), list[int] | Literal["all"]),
     ],
 )
 def test_a_type_that_no_text_turns_into_is_refused_when_the_parser_is_built(

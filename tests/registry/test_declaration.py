@@ -1,5 +1,6 @@
 """The markers of a declaration: what they take, show and refuse."""
 
+import functools
 import sys
 from typing import Any
 
@@ -60,7 +61,7 @@ def test_an_arg_keeps_the_list_of_choices_it_was_given() -> None:
                 FieldDeclarationError,
                 f"Arg has the flag {flag!r}; a flag looks like --tensor-parallel-size",
             )
-            for flag in ("tp", "--t p", "--tp=", "--", "---x")
+            for flag in ("tp", "--t p", "--tp=", "--", "---x", 3)
         ),
         (
             lambda: Arg(cli_name="tp_size"),
@@ -120,6 +121,11 @@ def test_a_derived_field_takes_its_text_from_the_function() -> None:
     assert (width.doc, width.fn(None)) == ("Ranks in all.", 1)
     assert Derived(width.fn, doc="Other.").doc == "Other."
     assert repr(Derived(doc="Rank.", default=None)) == "Derived(doc='Rank.', default=None)"
+
+
+def test_a_partial_does_not_take_the_text_of_its_class() -> None:
+    assert Derived(functools.partial(max, 1)).doc == ""
+    assert Derived(max).doc == max.__doc__
 
 
 def test_a_function_named_by_path_is_imported_when_it_is_needed(monkeypatch: Any) -> None:

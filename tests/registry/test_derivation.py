@@ -282,6 +282,12 @@ def test_probes_for_special_methods_are_plain_attribute_errors() -> None:
         _ = derive(Args()).__array__
 
 
+def test_a_half_built_view_answers_probes_without_recursion() -> None:
+    half = object.__new__(type(derive(Args())))
+    assert not hasattr(half, "__array__")
+    assert not hasattr(half, "__deepcopy__")
+
+
 def test_dir_lists_every_field_and_repr_computes_nothing() -> None:
     view = derive(Args())
     assert set(dir(view)) == {*REGISTRY.input, *REGISTRY.derived}

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry import (
@@ -108,6 +108,7 @@ VALUES = st.fixed_dictionaries(
 )
 
 
+@settings(deadline=None)
 @given(given=VALUES, later=VALUES)
 def test_a_repr_evaluates_to_an_equal_record(given: dict[str, Any], later: dict[str, Any]) -> None:
     record = assigned(Args(**given), **later)

@@ -1,10 +1,7 @@
 """A class statement registers its fields, all of them or none."""
 
-import abc
-import inspect
-import types
 from dataclasses import field
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -12,19 +9,14 @@ from registry import (
     A,
     Arg,
     ComposeError,
-    DeclarationError,
     Derived,
     Namespace,
     ReadOnlyError,
     Registry,
     compose,
-    default_registry,
     derived,
     namespace_of,
 )
-from registry.namespace import NamespaceMeta
-
-T = TypeVar("T")
 
 
 def family(name: str = "test") -> Any:
@@ -203,8 +195,35 @@ def test_a_declared_field_cannot_be_changed_on_the_class() -> None:
         "is read-only, 'x' cannot be changed here; pass compose(..., defaults={...}) for "
         "another default"
     )
+    with pytest.raises(ReadOnlyError):
+        del Real.x
     Real.note = "other attributes are the program's own"
+    del Real.note
     assert Real.x == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("wide", "a configuration takes another value with context.override(...)"),
+        ("_NS_PATH", "give a subclass a path of its own"),
+    ],
+)
+def test_what_else_is_declared_cannot_be_changed_on_the_class(name: str, advice: str) -> None:
+    class Real(family()):
+        _NS_PATH = "real"
+        wide = Derived(type=int)
+
+    class Below(Real):
+        pass
+
+    for cls in (Real, Below):
+        with pytest.raises(ReadOnlyError) as caught:
+            setattr(cls, name, 2)
+        assert str(caught.value) == (
+            f"the declaration of {cls.__qualname__} is read-only, {name!r} cannot be changed "
+            f"here; {advice}"
+        )
 
 
 def test_a_namespace_class_has_no_instances() -> None:
@@ -218,96 +237,6 @@ def test_a_namespace_class_has_no_instances() -> None:
     assert str(caught.value).endswith(
         "Real: a namespace class has no instances; build a record class with "
         "compose('Settings', [Real]) and call that"
-    )
-
-
-def test_it_mixes_with_abc_and_generic() -> None:
-    base = family()
-
-    class Abstract(base, abc.ABC):
-        @abc.abstractmethod
-        def build(self) -> int: ...
-
-    class Concrete(Abstract):
-        _NS_PATH = "concrete"
-        x: int = 1
-
-    class Container(base, Generic[T]):
-        _NS_PATH = "container"
-        size: int = 1
-
-    class Numbers(Container[int]):
-        extra: int = 2
-
-    assert Concrete.__abstractmethods__ == {"build"}
-    assert namespace_of(Concrete, "x") == "concrete"
-    assert namespace_of(Numbers) == {"size": "container", "extra": "container"}
-
-
-def test_it_mixes_with_a_metaclass_of_the_user() -> None:
-    class Meta(NamespaceMeta):
-        def __new__(mcls, name, bases, body, **keywords):
-            return super().__new__(mcls, name, bases, {**body, "marked": True}, **keywords)
-
-    class Real(Namespace, metaclass=Meta, registry=Registry("meta")):
-        _NS_PATH = "real"
-        x: int = 1
-
-    entry = Real.__ns_registry__.input["x"]
-    assert Real.marked
-    assert entry.file == __file__
-    assert "x: int = 1" in inspect.getsource(Real)
-    assert entry.line == inspect.getsourcelines(Real)[1] + 2
-
-
-def test_a_class_made_at_run_time_belongs_to_the_module_that_made_it() -> None:
-    base = family()
-    body = {"_NS_PATH": "made", "__annotations__": {"x": int}, "x": 1}
-    made = types.new_class("Made", (base,), {}, lambda ns: ns.update(body))
-    assert made.__module__ == __name__
-    assert base.__ns_registry__.input["x"].file == __file__
-
-
-def test_a_family_has_its_registry_and_never_meets_another() -> None:
-    train, serve = family("train"), family("serve")
-
-    class Train(train):
-        _NS_PATH = "optimizer"
-        width: int = 1
-
-    class Serve(serve):
-        _NS_PATH = "optimizer"
-        width: int = 2
-
-    class Deeper(Serve):
-        depth: int = 3
-
-    assert list(train.__ns_registry__.input) == ["width"]
-    assert list(serve.__ns_registry__.input) == ["width", "depth"]
-    assert Namespace.__ns_registry__ is default_registry
-    assert repr(serve.__ns_registry__) == "Registry('serve')"
-
-
-def test_two_families_cannot_be_mixed_without_a_word() -> None:
-    with pytest.raises(DeclarationError) as caught:
-
-        class Both(family("train"), family("serve")):
-            pass
-
-    assert str(caught.value).endswith(
-        "Both inherits from namespaces of several registries (Registry('train'), "
-        "Registry('serve')); say which: registry="
-    )
-
-
-def test_the_registry_of_a_class_is_a_registry() -> None:
-    with pytest.raises(DeclarationError) as caught:
-
-        class Wrong(Namespace, registry="train"):
-            pass
-
-    assert str(caught.value).endswith(
-        "Wrong has registry='train'; pass a Registry, such as Registry('train')"
     )
 
 

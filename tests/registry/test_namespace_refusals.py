@@ -25,6 +25,10 @@ class Taken(Base):
 class Deep(Base):
     _NS_PATH = "a.b.c"
     x: int = 1
+class Odd:  # unhashable and neither true nor false, as an array of numpy is
+    __hash__ = None
+    def __repr__(self): return "<odd>"
+    def __bool__(self): raise ValueError
 """
 LINES = PREAMBLE.count("\n")
 
@@ -166,6 +170,14 @@ REFUSALS = [
         "change; pass compose(..., defaults={{'moe': ...}})",
     ),
     (
+        "class Bad(Taken):\n    def implied(self): return 2",
+        "FieldDeclarationError",
+        TypeError,
+        2,
+        "Bad.implied hides an inherited derived field, whose value it would not change; derive "
+        "one of another name",
+    ),
+    (
         "Bad = type(Base)('Bad', (Base,), {{'_NS_PATH': 'bad', '__annotations__': "
         "{{'class': int}}}})",
         "FieldDeclarationError",
@@ -189,6 +201,7 @@ REFUSALS = [
             ("set()", "set()", "set"),
             ("[1, 2]", "[1, 2]", "lambda: [1, 2]"),
             ("field(default=[])", "[]", "list"),
+            ("Odd()", "<odd>", "lambda: Odd(...)"),
         )
     ),
 ]

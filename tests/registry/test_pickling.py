@@ -10,7 +10,7 @@ import zlib
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry import (
@@ -75,6 +75,7 @@ def test_every_protocol_brings_an_equal_record(record: Any, protocol: int) -> No
     assert fields_set(there) == fields_set(record)
 
 
+@settings(deadline=None)
 @given(
     values=st.fixed_dictionaries(
         {},
@@ -224,3 +225,9 @@ def test_cloudpickle_sends_an_importable_class_by_reference() -> None:
     there = pickle.loads(packed)
     assert (type(there), vars(there)) == (Args, vars(record))
     assert len(packed) < 2 * len(pickle.dumps(record))
+
+
+def test_cloudpickle_sends_a_class_that_cannot_be_found_by_value() -> None:
+    cloudpickle = pytest.importorskip("cloudpickle")
+    record = compose("Local", [Parallel])(8, tags=["a"])
+    assert vars(pickle.loads(cloudpickle.dumps(record))) == vars(record)

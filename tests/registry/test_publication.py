@@ -1,14 +1,19 @@
 """One configuration per process: published, read from anywhere, replaced with a warning."""
 
 import pickle
-import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 from registry import (
+    A,
+    Arg,
     CheckError,
+    ComposeError,
+    DerivationError,
     DroppedOverridesWarning,
     InvalidValueError,
     Namespace,
@@ -16,6 +21,7 @@ from registry import (
     NotPublishedError,
     ReadOnlyError,
     Registry,
+    ResolutionError,
     UnknownFieldError,
     bag,
     check,
@@ -25,6 +31,7 @@ from registry import (
     live,
     publish,
     reset,
+    resolver,
 )
 
 
@@ -50,6 +57,21 @@ class Parallel(Base):
 class Moe(Base):
     _NS_PATH = "exec.moe"
     runner: str = "auto"
+    decided: A[str, Arg(resolvable=True)] = ""
+    extra: Any = None
+
+    @resolver
+    def first(cfg) -> dict[str, Any]:
+        return {"decided": "first"}
+
+    @resolver
+    def second(cfg) -> None:
+        if cfg.runner == "resolver fails":
+            raise LookupError(cfg.decided)
+
+    @derived
+    def length(cfg) -> int:
+        return len(cfg.runner) // (cfg.runner != "derivation fails")
 
 
 Args = compose("Args", [Parallel, Moe])
@@ -108,7 +130,7 @@ def test_publishing_another_record_warns_and_names_what_is_dropped() -> None:
     with pytest.warns(DroppedOverridesWarning) as warned:
         second = publish(Args(tp_size=8))
     assert str(warned[0].message) == (
-        "publish() replaces the configuration of a Args; overrides dropped with it: "
+        "publish() replaces the configuration of Args; overrides dropped with it: "
         f"dp_size=2 (scale-up, {where})"
     )
     assert warned[0].filename == __file__
@@ -127,8 +149,78 @@ def test_a_record_that_was_changed_since_is_another_one() -> None:
     assert (first.bag("parallel").tp_size, second.bag("parallel").tp_size) == (4, 8)
 
 
+class Awkward:
+    """Like an array, it compares to something without a plain truth."""
+
+    def __eq__(self, other: object) -> Any:
+        return self
+
+    def __bool__(self) -> bool:
+        raise ValueError("the truth value is ambiguous")
+
+    __hash__ = None
+
+
+@pytest.mark.parametrize("value", [float("nan"), Awkward(), None, [1]], ids=repr)
+def test_a_value_that_is_the_same_object_is_the_same(value: object) -> None:
+    record = Args(extra=value)
+    context = publish(record)
+    assert publish(record) is context
+    assert publish(Args(extra=value)) is context
+
+
 @pytest.mark.parametrize(
-    ("record", "error"), [(Args(tp_size="4"), InvalidValueError), (Args(tp_size=0), CheckError)]
+    ("value", "other"), [(1, True), (0, 0.0), (Awkward(), Awkward()), (1, 2)], ids=repr
+)
+def test_a_value_that_only_passes_for_another_is_another(value: object, other: object) -> None:
+    context = publish(Args(extra=value))
+    with pytest.warns(DroppedOverridesWarning):
+        assert publish(Args(extra=other)) is not context
+    assert live.exec.moe.extra is other
+
+
+def test_given_and_left_at_the_default_are_different_records() -> None:
+    context = publish(Args())
+    with pytest.warns(DroppedOverridesWarning):
+        assert publish(Args(tp_size=1)) is not context
+
+
+def test_a_record_that_came_by_pickle_is_the_same_one(
+    module_from: Callable[..., ModuleType],
+) -> None:
+    record = module_from(
+        """
+        from registry import Namespace, Registry, compose
+
+        class Parallel(Namespace, registry=Registry("pickled")):
+            _NS_PATH = "parallel"
+            tp_size: int = 1
+
+        Args = compose("Args", [Parallel])
+        """
+    ).Args(tp_size=4)
+    assert publish(record) is publish(pickle.loads(pickle.dumps(record)))
+
+
+def test_where_warnings_are_errors_the_old_configuration_stays() -> None:
+    context = publish(Args(tp_size=4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DroppedOverridesWarning):
+            publish(Args(tp_size=8))
+    assert current() is context
+    assert live.parallel.tp_size == 4
+
+
+@pytest.mark.parametrize(
+    ("record", "error"),
+    [
+        (Args(tp_size="4"), InvalidValueError),
+        (Args(tp_size=0), CheckError),
+        (Args(runner="resolver fails"), ResolutionError),
+        (Args(runner="derivation fails"), DerivationError),
+        ({"tp_size": 4}, ComposeError),
+    ],
 )
 def test_what_cannot_be_published_leaves_the_old_configuration(record, error: type) -> None:
     context = publish(Args(tp_size=4))
@@ -158,30 +250,6 @@ def test_after_reset_nothing_is_published() -> None:
     reset()
     with pytest.raises(NotPublishedError):
         current()
-
-
-def test_readers_never_see_half_of_an_update() -> None:
-    context = publish(Args(tp_size=0 + 1, dp_size=1))
-    parallel = live.parallel
-    torn: list[tuple[int, int]] = []
-    stop = threading.Event()
-
-    def read() -> None:
-        while not stop.is_set():
-            pair = (parallel.tp_size, parallel.dp_size)
-            if pair[0] != pair[1]:
-                torn.append(pair)
-
-    readers = [threading.Thread(target=read) for _ in range(8)]
-    for reader in readers:
-        reader.start()
-    for number in range(1, 10_001):
-        context.override("count", tp_size=number, dp_size=number)
-    stop.set()
-    for reader in readers:
-        reader.join()
-    assert torn == []
-    assert parallel.product == 10_000**2
 
 
 def test_torch_compiles_a_function_that_reads_the_configuration() -> None:

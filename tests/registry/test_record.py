@@ -2,16 +2,14 @@
 
 import dataclasses
 import inspect
-from typing import Any, Generic, TypeVar, get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import registry as lib
 from registry import A, Arg, Namespace, Registry, compose, derive, derived, fields_set, namespace_of
-
-T = TypeVar("T")
 
 ACME = Registry("acme")
 
@@ -96,6 +94,7 @@ def test_the_type_of_a_field_is_an_object_with_its_metadata() -> None:
     assert get_type_hints(compose("Args", registry=ACME))["load_format"] is str
 
 
+@settings(deadline=None)
 @given(st.permutations([Model, Cache, FastCache]), st.permutations([*NAMES, "gone", "page_bytes"]))
 def test_order_decides_positions_whatever_order_the_namespaces_are_listed_in(
     namespaces: list[type], order: list[str]
@@ -163,6 +162,26 @@ def test_other_defaults_are_for_this_record_alone() -> None:
     assert repr(made()) == "Made()"
 
 
+def test_another_default_keeps_what_else_the_declaration_says() -> None:
+    class Marked(Namespace, registry=Registry("marked")):
+        _NS_PATH = "marked"
+        width: int = dataclasses.field(default=1, repr=False, metadata={"unit": "ranks"})
+
+    for default in (2, dataclasses.field(default=2), dataclasses.field(default_factory=lambda: 2)):
+        Args = compose("Args", [Marked], defaults={"width": default})
+        (field,) = dataclasses.fields(Args)
+        assert (Args().width, field.repr, dict(field.metadata)) == (2, False, {"unit": "ranks"})
+
+
+def test_a_keyword_only_default_pushes_nobody_from_its_position() -> None:
+    class Keyword(Namespace, registry=Registry("keyword")):
+        _NS_PATH = "keyword"
+        first: int = dataclasses.field(default=1, kw_only=True)
+        second: int
+
+    assert compose("Args", [Keyword]).__match_args__ == ("second",)
+
+
 def test_a_default_may_be_replaced_by_none_at_all() -> None:
     Args = compose("Args", [Cache], defaults={"page_size": dataclasses.field()})
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'page_size'"):
@@ -183,77 +202,6 @@ def test_methods_attributes_and_a_repr_come_in_by_namespace() -> None:
     record = Args(8)
     assert (record.twice(), record.half, Args.unit, repr(record)) == (16, 4, "tokens", "<8>")
     assert names_of(Args) == ["page_size", "tags"]
-
-
-def test_bases_bring_methods_and_a_post_init_whose_assignments_count_as_set() -> None:
-    class Checked:
-        def __post_init__(self) -> None:
-            if self.page_size is None:
-                self.page_size = 32
-
-        def doubled(self) -> int:
-            return self.page_size * 2
-
-    Args = compose("Args", [Cache], bases=(Checked,), defaults={"page_size": None})
-    record = Args()
-    assert (record.page_size, record.doubled()) == (32, 64)
-    assert fields_set(record) == {"page_size"}
-    assert fields_set(Args(page_size=4, tags=[])) == {"page_size", "tags"}
-    assert issubclass(Args, Checked)
-
-
-def test_fields_of_a_dataclass_among_the_bases_come_first() -> None:
-    @dataclasses.dataclass
-    class Base:
-        name: str
-        level: int = 3
-
-        def __post_init__(self) -> None:
-            self._seen = self.name
-
-    Args = compose("Args", [Model, Cache], bases=(Base,))
-    assert str(inspect.signature(Args)).startswith("(name: str, level: int = 3, tokenizer_path")
-    record = Args("n", 4, "tok", model_path="m", revision="r")
-    assert (record.name, record.level, record.tokenizer_path) == ("n", 4, "tok")
-    assert (record._seen, fields_set(record)) == (
-        "n",
-        {"name", "level", "tokenizer_path", "model_path", "revision"},
-    )
-    assert "name" not in namespace_of(Args)
-
-
-def test_a_composed_record_is_a_base_for_further_namespaces() -> None:
-    Small = compose("Small", [Cache], doc="Small.")
-
-    class Extra(Namespace, registry=Registry("extra")):
-        _NS_PATH = "extra"
-        factor: int = 2
-
-        @derived
-        def scaled(cfg) -> int:
-            return cfg.page_bytes * cfg.factor
-
-    Large = compose("Large", [Extra], bases=(Small,))
-    assert names_of(Large) == ["page_size", "tags", "factor"]
-    assert namespace_of(Large) == {"page_size": "cache", "tags": "cache", "factor": "extra"}
-    assert derive(Large(4, factor=3)).scaled == 24
-    assert issubclass(Large, Small)
-    assert not hasattr(derive(Small()), "scaled")
-
-
-def test_a_base_keeps_its_positions_when_its_namespaces_are_listed_again() -> None:
-    Small = compose("Small", [Model, Cache], order=["model_path", "revision"])
-    Same = compose("Same", [FastCache, Model], bases=(Small,))
-    assert names_of(Same) == [*names_of(Small), "fused"]
-    assert Same("m", "r").revision == "r"
-    assert compose("Wide", bases=(Small,), namespaces=[], defaults={"page_size": 1}).page_size == 1
-
-
-def test_a_base_may_be_generic() -> None:
-    class Holder(Generic[T]):
-        pass
-
-    assert compose("Args", [Cache], bases=(Holder[int],))(3).page_size == 3
 
 
 def test_a_frozen_record_is_usable_as_a_key() -> None:

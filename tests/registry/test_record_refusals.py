@@ -3,7 +3,9 @@
 import dataclasses
 import importlib
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -151,19 +153,14 @@ class Parallel(Namespace, registry=REGISTRY):
 
 
 def test_two_runs_of_a_class_statement_are_not_composed_together(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    module_from: Callable[..., ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tmp_path / "reloaded_fields.py"
-    file.write_text(MODULE.format(default=1))
-    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    module = importlib.import_module("reloaded_fields")
-    try:
-        before = module.Parallel
-        file.write_text(MODULE.format(default=22))
-        importlib.reload(module)
-    finally:
-        del sys.modules["reloaded_fields"]
+    module = module_from(MODULE.format(default=1), "reloaded_fields")
+    before = module.Parallel
+    file = Path(str(module.__file__))
+    file.write_text(MODULE.format(default=22))
+    importlib.reload(module)
 
     assert compose("Args", [module.Parallel])().tp_size == 22
     assert compose("Args", registry=module.REGISTRY)().tp_size == 22

@@ -5,7 +5,7 @@ import inspect
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry import CallError, ComposeError, Namespace, Registry, compose, fields_set, namespace_of
@@ -51,6 +51,7 @@ NAMES = ["model_path", "revision", "tp_size", "labels", "token", "key", "tp_sise
 
 
 @pytest.mark.parametrize("record_class", [Args, Optional, NoDefaults])
+@settings(deadline=None)
 @given(
     args=st.lists(st.integers(), max_size=7),
     names=st.lists(st.sampled_from(NAMES), unique=True, max_size=6),

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry import (
@@ -188,6 +188,29 @@ def test_a_file_can_run_as_the_main_program_and_be_imported_too(tmp_path: Path) 
         assert (done.stderr, done.stdout) == ("", "1 <class 'settings.Real'>\n")
 
 
+def test_a_main_program_started_through_a_link_is_the_module_it_links_to(tmp_path: Path) -> None:
+    source = (
+        "from registry import Namespace, default_registry\n"
+        "class Real(Namespace):\n"
+        "    _NS_PATH = 'real'\n"
+        "    x: int = 1\n"
+        "if __name__ == '__main__':\n"
+        "    import settings\n"
+        "    print(default_registry.input['x'].cls)\n"
+    )
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "settings.py").write_text(source)
+    (tmp_path / "start").symlink_to(tmp_path / "package" / "settings.py")
+    path = os.pathsep.join([str(tmp_path / "package"), *sys.path])
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "start")],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert (done.stderr, done.stdout) == ("", "<class 'settings.Real'>\n")
+
+
 def test_threads_can_declare_while_others_read() -> None:
     registry = Registry("threads")
     base = type(Namespace)("Base", (Namespace,), {}, registry=registry)
@@ -242,6 +265,7 @@ def test_one_of_many_threads_wins_a_name() -> None:
     assert len(registry.input) == 2
 
 
+@settings(deadline=None)  # a refusal reads the source file
 @given(
     st.lists(
         st.tuples(st.sampled_from(["a", "a.b", "c", "c.d.e"]), st.integers(0, 12)), max_size=12

@@ -1,16 +1,32 @@
 """Which values fit which declared types, at every door but the constructor."""
 
+import collections
 import collections.abc
 import enum
+import sys
 import typing
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, NewType, Optional, Protocol, TypedDict, TypeVar, Union
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from typing_extensions import TypeAliasType
 
-from registry import A, Arg, InvalidValueError, Namespace, Registry, compose, validate
+from registry import (
+    A,
+    Arg,
+    ComposeError,
+    Context,
+    Derived,
+    InvalidValueError,
+    Namespace,
+    Registry,
+    compose,
+    derived,
+    validate,
+)
 from registry.values import fits
 
 
@@ -35,12 +51,24 @@ class Thing:
     pass
 
 
+class SubThing(Thing):
+    pass
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+Names = TypeAliasType("Names", list[str])
+Pair = TypeAliasType("Pair", tuple[Free, Free], type_params=(Free,))
+
+
 YES_AND_NO: list[tuple[Any, list[Any], list[Any]]] = [
     (Any, [None, 1, object()], []),
     (object, [None, 1], []),
     (None, [None], [0, False, ""]),
     (bool, [True, False], [0, 1, None, "true"]),
-    (int, [0, -1, 10**30], [True, False, 1.0, "1", None]),
+    (int, [0, -1, 10**30, Level.LOW], [True, False, 1.0, "1", None]),
     (float, [0.5, 1, -3], [True, "0.5", None, 1j]),
     (complex, [1j, 0.5, 1], [True, "1"]),
     (str, ["", "a"], [b"a", 1, None]),
@@ -49,6 +77,10 @@ YES_AND_NO: list[tuple[Any, list[Any], list[Any]]] = [
     (Mode, [Mode.FAST], ["fast", "FAST"]),
     (Literal["a", "b"], ["a", "b"], ["c", None]),
     (Literal[1, 2], [1, 2], [True, 1.0, 3, "1"]),
+    (Literal[True], [True], [1, 1.0, False]),
+    (list[Literal[1]], [[1]], [[True]]),
+    (list[Literal[True]], [[True]], [[1]]),
+    (Literal[Mode.FAST], [Mode.FAST], ["fast"]),
     (Literal[None, "x"], [None, "x"], ["none"]),
     (Optional[int], [None, 1], [True, "1"]),  # noqa: UP045
     (int | None, [None, 1], [True, "1"]),
@@ -69,17 +101,29 @@ YES_AND_NO: list[tuple[Any, list[Any], list[Any]]] = [
     (dict[str, dict[str, Any]], [{"a": {"b": object()}}], [{"a": 1}]),
     (collections.abc.Mapping[str, int], [{"a": 1}], [{"a": "b"}]),
     (collections.abc.Sequence[str], [["a"], ("a",)], ["ab", [1], {"a"}]),
+    (collections.abc.Sequence, [["a"], (1,)], ["ab", b"ab", {"a"}]),
+    (collections.deque[int], [collections.deque([1])], [[1], collections.deque("a")]),
+    (collections.Counter[str], [collections.Counter("a")], [{"a": 1}]),
     (collections.abc.Callable[..., Any], [len, lambda: 1, Thing], [1, None]),
     (collections.abc.Callable, [len], [1]),
-    (type[Thing], [Thing, int], [Thing()]),
+    (type[Thing], [Thing, SubThing], [int, Thing()]),
+    (type[Opaque], [int, Thing], [1]),
+    (type[Thing | int], [Thing, int], [1]),
+    (typing.Type[Mode], [Mode], [int, Mode.FAST]),  # noqa: UP006
     (type, [int], [1]),
     (Thing, [Thing()], [1, None]),
     (Ranks, [1], ["1", True]),
     (Shape, [{"rows": 1}], [1]),
     (Bound, [1], ["1"]),
     (Free, [1, "a", None], []),
+    (typing.AnyStr, ["a", b"a"], [1, None]),
+    (Names, [[], ["a"]], ["ab", [1]]),
+    (Names | None, [None, ["a"]], ["ab"]),
+    (Pair, [(1, 2)], [(1,), [1, 2]]),
+    (Pair[int], [(1, 2)], [(1,), [1, 2]]),
     (Opaque, [1, Thing()], []),
     (A[int, Arg(help="Width.")], [1], ["1"]),
+    (A[int, ["metadata that has no hash"]], [1], ["1"]),
     (A[list[int] | None, "Widths."], [None, [1]], [["1"]]),
     (typing.Final[int], [1], ["1"]),
 ]
@@ -117,6 +161,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(TYPES, VALUES)
 def test_the_rules_agree_with_a_library_made_for_it(annotation: Any, value: Any) -> None:
     typeguard = pytest.importorskip("typeguard")
@@ -142,7 +187,18 @@ def _has_bool(value: Any) -> bool:
     return isinstance(value, bool)
 
 
-class Real(Namespace, registry=Registry("values")):
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="the type statement is new in 3.12")
+def test_an_alias_may_use_itself() -> None:
+    names: dict[str, Any] = {}
+    exec("type Json = None | float | str | list[Json] | dict[str, Json]", names)
+    assert fits({"a": [1, {"b": None}]}, names["Json"])
+    assert not fits({"a": [1, {"b": True}]}, names["Json"])
+
+
+REGISTRY = Registry("values")
+
+
+class Real(Namespace, registry=REGISTRY):
     _NS_PATH = "real"
     width: A[int, "Width."] = 1
     lax: A[int, "None stands for unset, as some write it."] = None
@@ -150,36 +206,99 @@ class Real(Namespace, registry=Registry("values")):
     parts: A[list[str] | None, Arg(choices=["q", "k"])] = None
     ratio: A[float | Literal["auto"], "Ratio."] = "auto"
     key: A[str | None, Arg(secret=True)] = None
+    vault: A[str | None, Arg(secret=True, choices=["opens", "closed"])] = None
+    rank = Derived(type=int)
+    handle = Derived(doc="A group; its type is nobody's business.")
+
+    @derived
+    def doubled(cfg) -> int:
+        return cfg.width * 2
 
 
-Args = compose("Args", [Real])
+Args = compose("Args", registry=REGISTRY)
+
+GOOD: list[dict[str, Any]] = [
+    {},
+    {"ratio": 1, "parts": ["q", "k"], "mode": "slow"},
+    {"lax": None},
+    {"parts": []},
+    {"parts": None, "key": ""},
+]
+BAD: list[tuple[dict[str, Any], list[str]]] = [
+    ({"width": "8"}, ["width must be int, not '8' (str)"]),
+    ({"width": True}, ["width must be int, not True (bool)"]),
+    ({"lax": "no"}, ["lax must be int, not 'no' (str)"]),
+    ({"mode": "fats"}, ["mode must be one of fast, slow, not 'fats'. Did you mean 'fast'?"]),
+    ({"parts": ["q", "v"]}, ["parts must be one of q, k, not 'v'."]),
+    ({"parts": "q"}, ["parts must be list[str] or None, not 'q' (str)"]),
+    ({"ratio": "no"}, ["ratio must be float or 'auto', not 'no' (str)"]),
+    ({"key": 31337}, ["key must be str or None, not *** (int)"]),
+    ({"vault": "open"}, ["vault must be one of opens, closed, not ***."]),
+    (
+        {"width": None, "mode": 3},
+        ["width must be int, not None (NoneType)", "mode must be str, not 3 (int)"],
+    ),
+]
+DOORS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "validate": lambda fields: validate(Args(**fields)),
+    "publish": lambda fields: Context(Args(**fields)),
+    "override": lambda fields: Context(Args()).override("test", **fields),
+    "scope": lambda fields: Context(Args()).scoped(**fields).__enter__(),
+}
+
+
+def place(name: str) -> str:
+    return Real.__ns_declaration__.where(name)
+
+
+@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+@pytest.mark.parametrize("fields", GOOD, ids=str)
+def test_every_door_lets_in_what_fits(door: Callable[..., Any], fields: dict) -> None:
+    door(fields)
+
+
+@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+@pytest.mark.parametrize(("fields", "lines"), BAD, ids=[str(row[0]) for row in BAD])
+def test_every_door_refuses_what_does_not_fit_with_a_line_for_each_problem(
+    door: Callable[..., Any], fields: dict, lines: list[str]
+) -> None:
+    with pytest.raises(InvalidValueError) as caught:
+        door(fields)
+    assert str(caught.value).splitlines() == [
+        f"{place(line.partition(' ')[0])}: {line}" for line in lines
+    ]
+    assert isinstance(caught.value, TypeError)
+    assert isinstance(caught.value, ValueError)
 
 
 @pytest.mark.parametrize(
-    ("fields", "lines"),
+    ("fields", "message"),
     [
-        ({}, []),
-        ({"ratio": 1, "parts": ["q", "k"], "mode": "slow"}, []),
-        ({"width": "8"}, ["width must be int, not '8' (str)"]),
-        ({"width": True}, ["width must be int, not True (bool)"]),
-        ({"mode": "fats"}, ["mode must be one of fast, slow, not 'fats'. Did you mean 'fast'?"]),
-        ({"parts": ["q", "v"]}, ["parts must be one of q, k, not 'v'."]),
-        ({"parts": "q"}, ["parts must be list[str] or None, not 'q' (str)"]),
-        ({"ratio": "no"}, ["ratio must be float or 'auto', not 'no' (str)"]),
-        ({"key": 31337}, ["key must be str or None, not *** (int)"]),
-        (
-            {"width": None, "mode": 3},
-            ["width must be int, not None (NoneType)", "mode must be str, not 3 (int)"],
-        ),
+        ({"rank": "0"}, "rank must be int, not '0' (str)"),
+        ({"rank": None}, "rank must be int, not None (NoneType)"),
+        ({"doubled": 2.0}, "doubled must be int, not 2.0 (float)"),
     ],
 )
-def test_a_record_is_validated_with_a_line_for_each_problem(fields: dict, lines: list) -> None:
-    record = Args(**fields)  # the constructor does not check, as on any dataclass
-    if not lines:
-        validate(record)
-        return
+def test_facts_and_pins_have_to_fit_their_type(fields: dict, message: str) -> None:
     with pytest.raises(InvalidValueError) as caught:
-        validate(record)
-    assert str(caught.value).splitlines() == lines
-    assert isinstance(caught.value, TypeError)
-    assert isinstance(caught.value, ValueError)
+        Context(Args()).override("test", **fields)
+    assert str(caught.value) == f"{place(*fields)}: {message}"
+
+
+def test_a_fact_without_a_type_takes_anything() -> None:
+    context = Context(Args())
+    handle = object()
+    context.override("init", handle=handle)
+    assert context.bag("real").handle is handle
+
+
+def test_the_constructor_takes_anything_as_on_any_dataclass() -> None:
+    assert Args(width="8").width == "8"
+
+
+def test_only_a_record_can_be_validated() -> None:
+    with pytest.raises(ComposeError) as caught:
+        validate({"width": 1})
+    assert str(caught.value) == (
+        "validate(): takes an instance of a composed record, not {'width': 1}"
+    )
