@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING
 from typing import Any, NoReturn
 
@@ -19,6 +19,7 @@ from registry.errors import (
     did_you_mean,
 )
 from registry.instance import Record, schema_of
+from registry.masking import Mask
 from registry.store import DerivedField
 
 __all__ = ["Derivation", "DerivedView", "derive"]
@@ -65,7 +66,7 @@ def derive(record: Any) -> View:
     derived = {
         name: field for each in schema.declarations() for name, field in each.derived.items()
     }
-    derivation = Derivation(type(record).__qualname__, values, derived, schema.show)
+    derivation = Derivation(type(record).__qualname__, values, derived, schema.secrets)
     return DerivedView(derivation, "change the record and derive again")
 
 
@@ -115,9 +116,11 @@ class Derivation:
         owner: the record class, for messages.
         values: the values known so far, by field; what is derived is added to it.
         derived: the derived half.
-        show: turns a field and its value into text for messages.
+        secrets: the fields declared secret.
+        reads: what those of the values read that are derived.
 
     Attributes:
+        mask: shows values and errors without the secrets in them.
         reads: what each field derived here read, also where it failed, with the value.
         top: what was read from the outside, with the value.
     """
@@ -127,14 +130,15 @@ class Derivation:
         owner: str,
         values: dict[str, Any],
         derived: Mapping[str, DerivedField],
-        show: Callable[[str, Any], str],
+        secrets: Collection[str],
+        reads: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
         self.owner = owner
         self.values = values
         self.derived = derived
         self.reads: dict[str, dict[str, Any]] = {}
         self.top: dict[str, Any] = {}
-        self._show = show
+        self.mask = Mask(secrets, self.reads, reads or {})
         self._active: list[str] = []
         # The derivations at work are one chain, so a second thread has to wait its turn.
         self._lock = threading.RLock()
@@ -155,7 +159,7 @@ class Derivation:
     def shown(self, reads: Mapping[str, Any] | None = None) -> list[str]:
         """Return what was read, each as `name=value`; without an argument from the outside."""
         return [
-            f"{name}={self._show(name, value)}"
+            f"{name}={self.mask.show(name, value)}"
             for name, value in (self.top if reads is None else reads).items()
             if value is not MISSING
         ]
@@ -188,8 +192,8 @@ class Derivation:
         except (DerivationError, FactNotSetError):
             raise
         except Exception as error:
-            cause = f"{type(error).__name__}: {error}"
+            told, cause = self.mask.told(error, self.values)
             where = entry.declaration.where(entry.name)
-            raise DerivationError(entry.name, where, self.shown(reads), cause) from error
+            raise DerivationError(entry.name, where, self.shown(reads), told) from cause
         finally:
             self._active.pop()

@@ -16,11 +16,10 @@ from registry.errors import (
     UnknownFieldError,
     did_you_mean,
 )
-from registry.masking import Mask
 from registry.store import Declaration, DerivedField, InputField, Registry
 from registry.values import check_values
 
-__all__ = ["Decision", "decide", "enforce", "masked"]
+__all__ = ["Decision", "decide", "enforce"]
 
 
 class Decision(NamedTuple):
@@ -90,12 +89,12 @@ def decide(
         for name, mark in declaration.resolvers.items():
             where = declaration.where(name)
             decided = {field: decision.value for field, decision in decisions.items()}
-            derivation, mask = masked(owner, {**values, **decided}, derived, secrets, {})
+            derivation = Derivation(owner, {**values, **decided}, derived, secrets)
             try:
                 answer = mark.fn(_ResolverView(derivation, values, given))
             except Exception as error:
                 read = ", ".join(derivation.shown())
-                told, cause = mask.told(error, derivation.values)
+                told, cause = derivation.mask.told(error, derivation.values)
                 problem = f"failed{read and ' after reading '}{read}: {told}"
                 raise ResolutionError(where, name, problem) from cause
             for field, value in _checked(where, name, answer, inputs, values).items():
@@ -128,7 +127,7 @@ def _checked(
         raise ResolutionError(where, resolver, problem)
     for name in answer:
         if name not in inputs or name not in known:
-            hint = did_you_mean(str(name), known)
+            hint = did_you_mean(str(name), inputs.keys() & set(known))
             problem = f"decided {name!r}, which is no input field of the record.{hint}"
             raise ResolutionError(where, resolver, problem)
         arg = inputs[name].arg
@@ -166,7 +165,7 @@ def enforce(
     """
     for declaration in declarations:
         for name, mark in declaration.checks.items():
-            derivation, mask = masked(owner, dict(values), derived, secrets, reads)
+            derivation = Derivation(owner, dict(values), derived, secrets, reads)
             rule, cause = mark.doc, None
             try:
                 if _holds(mark.fn(DerivedView(derivation, "a check only answers"))):
@@ -174,31 +173,10 @@ def enforce(
             except FactNotSetError:
                 continue
             except Exception as error:
-                told, cause = mask.told(error, derivation.values)
+                told, cause = derivation.mask.told(error, derivation.values)
                 rule += f" ({told})"
             shown = derivation.shown() or ["it read nothing"]
             raise CheckError(declaration.where(name), rule, shown) from cause
-
-
-def masked(
-    owner: str,
-    values: dict[str, Any],
-    derived: Mapping[str, DerivedField],
-    secrets: Collection[str],
-    reads: Mapping[str, Iterable[str]],
-) -> tuple[Derivation, Mask]:
-    """Return a derivation, and the mask through which its values may be shown.
-
-    Args:
-        owner: the record class, for messages.
-        values: the values known so far, by field; what is derived is added to it.
-        derived: the derived half.
-        secrets: the fields declared secret.
-        reads: what each derived field among the values read.
-    """
-    derivation = Derivation(owner, values, derived, lambda name, value: mask.show(name, value))
-    mask = Mask(secrets, derivation.reads, reads)
-    return derivation, mask
 
 
 def _holds(answer: object) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING
 from typing import Any, NamedTuple
 
-from registry.derivation import DerivedView
+from registry.derivation import Derivation, DerivedView
 from registry.errors import (
     FactNotSetError,
     OverrideError,
@@ -23,7 +23,7 @@ from registry.errors import (
 )
 from registry.instance import Record, fields_set, schema_of
 from registry.masking import Mask
-from registry.resolution import decide, enforce, masked
+from registry.resolution import decide, enforce
 from registry.store import DerivedField
 from registry.values import check_derived, check_values, validate
 
@@ -210,7 +210,7 @@ class Model:
             values.pop(field.name, None)
             if field.default is not MISSING:
                 values[field.name] = field.default
-        derivation, _ = masked(self.owner, values, self.derived, self.secrets, state.reads)
+        derivation = Derivation(self.owner, values, self.derived, self.secrets, state.reads)
         view = DerivedView(derivation, "a derivation only returns its value")
         for field in in_order:
             # Without a fact it reads, it follows once that is set; reading it says so.

@@ -1,5 +1,6 @@
 """Resolvers decide what the operator left open, and nothing else."""
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ class Base(Namespace, registry=Registry("resolution")):
 class Kernel(Base):
     _NS_PATH = "kernel"
     device: A[str, "Hardware."] = "cuda"
+    bare: int = 1
     backend: A[str, Arg(choices=["auto", "amx", "triton"], resolvable=True)] = "auto"
     ratio: A[float | None, Arg(resolvable=True, fallback=0.8)] = None
     steps: A[int, Arg(resolvable=True)] = 1
@@ -89,7 +91,12 @@ def with_resolver(function: Any) -> Any:
     class Extended(Kernel, registry=Registry("extended")):
         tried = resolver(function)
 
-    return compose("Extended", [Kernel, Extended])()
+    return compose("Extended", [Kernel, Extended], bases=(Plain,))()
+
+
+@dataclasses.dataclass
+class Plain:
+    plain: int = 1
 
 
 def assigning(cfg: Any) -> None:
@@ -110,6 +117,14 @@ def failing(cfg: Any) -> None:
         (
             lambda cfg: {"bakend": "amx"},
             "decided 'bakend', which is no input field of the record. Did you mean 'backend'?",
+        ),
+        (
+            lambda cfg: {"bare": 3},
+            "decided 'bare', which is not declared Arg(resolvable=True) ({bare})",
+        ),
+        (
+            lambda cfg: {"plain": 3},
+            "decided 'plain', which is no input field of the record.",
         ),
         (
             lambda cfg: {"doubled": 3},
@@ -138,8 +153,8 @@ def failing(cfg: Any) -> None:
 def test_a_resolver_that_oversteps_is_named(function: Any, problem: str) -> None:
     with pytest.raises(ResolutionError) as caught:
         Context(with_resolver(function))
-    place = Kernel.__ns_declaration__.where("device")
-    assert str(caught.value).endswith(f": resolver tried {problem.format(device=place)}")
+    places = {name: Kernel.__ns_declaration__.where(name) for name in ("device", "bare")}
+    assert str(caught.value).endswith(f": resolver tried {problem.format(**places)}")
     assert isinstance(caught.value, ValueError)
 
 

@@ -14,6 +14,7 @@ from registry import (
     Arg,
     CheckError,
     Context,
+    DerivationError,
     InvalidValueError,
     Namespace,
     Registry,
@@ -21,6 +22,7 @@ from registry import (
     ResolutionError,
     check,
     compose,
+    derive,
     derived,
     fields_set,
     publish,
@@ -53,6 +55,12 @@ class Serving(Namespace, registry=REGISTRY):
     @derived
     def key_length(cfg) -> int:
         return len(cfg.api_key or "")
+
+    @derived
+    def number(cfg) -> int:
+        if cfg.fault == "derivation, indirectly":
+            raise LookupError(f"{cfg.request}")
+        return int(cfg.api_key) if cfg.fault == "derivation" else 0
 
     @derived
     def doubled_port(cfg) -> int:
@@ -154,6 +162,24 @@ FAULTS: dict[str, tuple[Callable[[], object], type, str]] = {
         ResolutionError,
         "resolver faulty failed after reading fault='resolver', api_key='***', header='***': "
         "LookupError: no server knows *** or ***",
+    ),
+    "a derivation that speaks of it": (
+        lambda: rotated().override("try", fault="derivation"),
+        DerivationError,
+        "deriving number failed after reading fault='derivation', api_key='***': ValueError: "
+        "invalid literal for int() with base 10: '***'",
+    ),
+    "a derivation that speaks of what is derived from it": (
+        lambda: Context(Args(**GIVEN, fault="derivation, indirectly")),
+        DerivationError,
+        "deriving number failed after reading fault='derivation, indirectly', request='***': "
+        "LookupError: {'authorization': '***'}",
+    ),
+    "a derivation from a record": (
+        lambda: derive(Args(**GIVEN, fault="derivation")).number,
+        DerivationError,
+        "deriving number failed after reading fault='derivation', api_key='***': ValueError: "
+        "invalid literal for int() with base 10: '***'",
     ),
     "a check that does not hold": (
         lambda: rotated().override("try", fault="check"),

@@ -7,12 +7,22 @@ import sys
 import typing
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, NewType, Optional, Protocol, TypedDict, TypeVar, Union
+from typing import (
+    Any,
+    Literal,
+    NewType,
+    Optional,
+    Protocol,
+    TypedDict,
+    TypeVar,
+    Union,
+    runtime_checkable,
+)
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typing_extensions import TypeAliasType
+from typing_extensions import LiteralString, TypeAliasType
 
 from registry import (
     A,
@@ -47,12 +57,17 @@ Bound = TypeVar("Bound", bound=int)
 Free = TypeVar("Free")
 
 
+@runtime_checkable
+class Runner(Protocol):
+    def run(self) -> None: ...
+
+
 class Thing:
-    pass
+    __value__ = str  # an attribute that type aliases have as well
 
 
 class SubThing(Thing):
-    pass
+    def run(self) -> None: ...
 
 
 class Level(enum.IntEnum):
@@ -109,6 +124,7 @@ YES_AND_NO: list[tuple[Any, list[Any], list[Any]]] = [
     (type[Thing], [Thing, SubThing], [int, Thing()]),
     (type[Opaque], [int, Thing], [1]),
     (type[Thing | int], [Thing, int], [1]),
+    (type[Free], [Thing, int], [1]),
     (typing.Type[Mode], [Mode], [int, Mode.FAST]),  # noqa: UP006
     (type, [int], [1]),
     (Thing, [Thing()], [1, None]),
@@ -122,6 +138,8 @@ YES_AND_NO: list[tuple[Any, list[Any], list[Any]]] = [
     (Pair, [(1, 2)], [(1,), [1, 2]]),
     (Pair[int], [(1, 2)], [(1,), [1, 2]]),
     (Opaque, [1, Thing()], []),
+    (Runner, [SubThing()], [1, Thing()]),
+    (LiteralString, ["a", 1], []),
     (A[int, Arg(help="Width.")], [1], ["1"]),
     (A[int, ["metadata that has no hash"]], [1], ["1"]),
     (A[list[int] | None, "Widths."], [None, [1]], [["1"]]),
@@ -207,6 +225,7 @@ class Real(Namespace, registry=REGISTRY):
     ratio: A[float | Literal["auto"], "Ratio."] = "auto"
     key: A[str | None, Arg(secret=True)] = None
     vault: A[str | None, Arg(secret=True, choices=["opens", "closed"])] = None
+    names: Names | None = None
     rank = Derived(type=int)
     handle = Derived(doc="A group; its type is nobody's business.")
 
@@ -231,6 +250,7 @@ BAD: list[tuple[dict[str, Any], list[str]]] = [
     ({"mode": "fats"}, ["mode must be one of fast, slow, not 'fats'. Did you mean 'fast'?"]),
     ({"parts": ["q", "v"]}, ["parts must be one of q, k, not 'v'."]),
     ({"parts": "q"}, ["parts must be list[str] or None, not 'q' (str)"]),
+    ({"names": "ab"}, ["names must be Names or None, not 'ab' (str)"]),
     ({"ratio": "no"}, ["ratio must be float or 'auto', not 'no' (str)"]),
     ({"key": 31337}, ["key must be str or None, not *** (int)"]),
     ({"vault": "open"}, ["vault must be one of opens, closed, not ***."]),
