@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import timeit
 import typing
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from namespaces import NAMESPACES, POSITIONAL_FIELD_ORDER, ServerArgs  # noqa: E402
-from registry import compose  # noqa: E402
+from registry import Context, Namespace, Registry, compose  # noqa: E402
 
 # Both sides need these; what else an import brings counts as its own cost.
 SHARED_IMPORTS = "import dataclasses, typing, collections.abc"
@@ -134,7 +135,39 @@ def rows(pairs: int) -> list[tuple[str, float, float]]:
             0.5,
         ),
         ("pickle bytes", len(pickle.dumps(ours)) / len(pickle.dumps(theirs)), 0.4),
+        ("bag read / plain attribute load of an object with as many", bag_read(ours, pairs), 1.1),
+        ("10 times the fields, 10 times the namespaces, composed", tenfold(pairs), 12.0),
     ]
+
+
+def bag_read(record: object, pairs: int) -> float:
+    """Return the cost of `bag.tp_size` by that of the same load from an object of the same size."""
+    bag = Context(record).bag("parallel")
+    plain = type("Plain", (), {})()
+    vars(plain).update(vars(bag))
+    loads = "; ".join(["each.tp_size"] * 50)
+
+    def reading(each: object) -> Callable[[], float]:
+        timer = timeit.Timer(loads, globals={"each": each})
+        return lambda: timer.timeit(5000)
+
+    return ratio(reading(bag), reading(plain), pairs)
+
+
+def tenfold(pairs: int) -> float:
+    """Return what composing 10,000 fields of 400 namespaces costs by that of 1,000 of 40."""
+
+    def composing(namespaces: int, calls: int) -> Callable[[], float]:
+        registry = Registry(f"{namespaces} namespaces")
+        for number in range(namespaces):
+            names = [f"f{number}_{index}" for index in range(25)]
+            body = {"_NS_PATH": f"n{number}", "__annotations__": dict.fromkeys(names, int)}
+            type(Namespace)(
+                f"N{number}", (Namespace,), body | dict.fromkeys(names, 1), registry=registry
+            )
+        return per_call(lambda: compose("Composed", registry=registry), calls)
+
+    return ratio(composing(400, 1), composing(40, 10), pairs)
 
 
 def _copy_of(field: dataclasses.Field) -> dataclasses.Field:

@@ -31,6 +31,7 @@ from registry.errors import (
     ResolutionError,
     UnknownAttributeError,
     UnknownFieldError,
+    UnknownNamespaceError,
     UnresolvedNameError,
 )
 from registry.inputs import InputFields, collect_input_fields
@@ -93,6 +94,7 @@ __all__ = [
     "ResolverView",
     "UnknownAttributeError",
     "UnknownFieldError",
+    "UnknownNamespaceError",
     "UnresolvedNameError",
     "View",
     "add_cli_args",

@@ -17,7 +17,7 @@ from registry.errors import (
     NotPicklableError,
     OverrideError,
     RegistryError,
-    UnknownFieldError,
+    UnknownNamespaceError,
     did_you_mean,
 )
 from registry.explanation import Explanation, explain
@@ -105,13 +105,13 @@ class Context:
             path: dotted path of the namespace, or the part of one before a dot.
 
         Raises:
-            UnknownFieldError: there is no such namespace (a KeyError).
+            UnknownNamespaceError: there is no such namespace (a KeyError).
         """
         try:
             return self._bags[path]
         except KeyError:
             hint = did_you_mean(str(path), self._bags)
-            raise UnknownFieldError("the configuration (its namespaces)", path, hint) from None
+            raise UnknownNamespaceError("the configuration", path, hint) from None
 
     def resolved(self) -> dict[str, Any]:
         """Return what is in effect by field name, derived fields included.

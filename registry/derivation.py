@@ -186,8 +186,7 @@ class Derivation:
         reads = self.reads[entry.name] = {}
         self._active.append(entry.name)
         try:
-            function = entry.derived.function()
-            assert function is not None, "a run-time fact is not computed"
+            function: Any = entry.derived.function()
             return function(view)
         except (DerivationError, FactNotSetError):
             raise

@@ -35,6 +35,7 @@ __all__ = [
     "ResolutionError",
     "UnknownAttributeError",
     "UnknownFieldError",
+    "UnknownNamespaceError",
     "UnresolvedNameError",
     "did_you_mean",
 ]
@@ -237,6 +238,13 @@ class UnknownFieldError(RegistryError, KeyError):
         return f"{self.owner} has no field {self.field!r}.{self.hint}"
 
 
+class UnknownNamespaceError(UnknownFieldError):
+    """A namespace was looked up that is not there."""
+
+    def __str__(self) -> str:
+        return f"{self.owner} has no namespace {self.field!r}.{self.hint}"
+
+
 class UnknownAttributeError(RegistryError, AttributeError):
     """A public name was assigned to a record, or read from a view, that is no field of it.
 
@@ -435,7 +443,7 @@ class OverrideError(RegistryError, ValueError):
         self.problem = problem
 
     def __str__(self) -> str:
-        return f"cannot override {self.field!r}: {self.problem}"
+        return f"cannot change {self.field!r}: {self.problem}"
 
 
 class DroppedOverridesWarning(UserWarning):

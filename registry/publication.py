@@ -74,7 +74,7 @@ def bag(path: str) -> Bag:
 
     Raises:
         NotPublishedError: this process has not published a configuration.
-        UnknownFieldError: there is no such namespace.
+        UnknownNamespaceError: there is no such namespace.
     """
     context: Context | None = live.__context__
     if context is None:

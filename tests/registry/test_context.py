@@ -201,7 +201,7 @@ def test_a_derivation_cannot_change_what_it_is_derived_from() -> None:
     with pytest.raises(DerivationError) as caught:
         context.override("operator", width=2)
     assert caught.value.cause == (
-        "OverrideError: cannot override 'height': a derivation or check only reads; it is part of "
+        "OverrideError: cannot change 'height': a derivation or check only reads; it is part of "
         "a change at work"
     )
     assert context.resolved() == {"width": 1, "height": 1, "area": 1}

@@ -130,7 +130,7 @@ BROKEN = {
         {"parallel.dp_size": 4},
         OverrideError,
         ValueError,
-        "cannot override 'dp_size': it is given twice, by its name and by its path",
+        "cannot change 'dp_size': it is given twice, by its name and by its path",
     ),
     "a value of another type": (
         {"tp_size": "8"},
@@ -192,7 +192,7 @@ def test_a_field_that_is_not_overridden_cannot_be_released(context: Context) -> 
     with pytest.raises(OverrideError) as caught:
         context.release("tp_size")
     assert str(caught.value) == (
-        "cannot override 'tp_size': it is not overridden, there is nothing to release"
+        "cannot change 'tp_size': it is not overridden, there is nothing to release"
     )
     assert everything(context) == before
 
@@ -234,7 +234,7 @@ def test_a_namespace_that_does_not_exist_is_answered_with_the_nearest(context: C
     with pytest.raises(UnknownFieldError) as caught:
         context.bag("paralel")
     assert str(caught.value) == (
-        "the configuration (its namespaces) has no field 'paralel'. Did you mean 'parallel'?"
+        "the configuration has no namespace 'paralel'. Did you mean 'parallel'?"
     )
 
 

@@ -162,7 +162,7 @@ def test_a_field_that_a_scope_holds_cannot_be_overridden(context: Context) -> No
         with pytest.raises(OverrideError) as caught:
             context.override("operator", dp_size=1, level="trace")
         assert str(caught.value) == (
-            f"cannot override 'level': the scope entered at {where} holds it until it is left"
+            f"cannot change 'level': the scope entered at {where} holds it until it is left"
         )
         assert everything(context) == before
         with context.scoped(level="trace"):
