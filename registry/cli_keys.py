@@ -1,0 +1,112 @@
+"""Options that hold a mapping take one key at a time: `--graph.decode.max_bs 64`.
+
+A whole JSON object and single keys of it merge in the order in which they were typed. Two whole
+objects do not: as with any option, the last one counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from registry.values import fits
+
+__all__ = ["KeyedText", "KeyedValues", "MergeKeys", "keyed", "merged"]
+
+
+class KeyedText(str):
+    """The text of one key of a mapping, as a word of a command line.
+
+    Attributes:
+        keys: the key, and those of the mappings around it, the outermost first.
+    """
+
+    keys: tuple[str, ...]
+
+    def __new__(cls, text: str, keys: Sequence[str]) -> KeyedText:
+        """Make the word out of what was typed and where it belongs."""
+        made = super().__new__(cls, text)
+        made.keys = tuple(keys)
+        return made
+
+
+class KeyedValues(dict[str, Any]):
+    """A mapping that was typed key by key.
+
+    Attributes:
+        whole: whether a whole object was typed among the keys; if not, the keys stand on top
+            of what a file says.
+    """
+
+    whole = False
+
+
+def keyed(parse: Callable[[str], Any], annotation: Any) -> Callable[[str], Any]:
+    """Return a parser of a mapping that takes the text of one key as well.
+
+    Args:
+        parse: turns the text of the whole mapping into the mapping; of one key, it is given
+            an object with that key alone, so that it can refuse it.
+        annotation: the type of the option. Where it takes the value as text only, text it is.
+    """
+
+    def parse_text(text: str) -> Any:
+        if not isinstance(text, KeyedText):
+            return parse(text)
+        candidates = [str(text)]
+        try:
+            candidates.insert(0, json.loads(text))
+        except (ValueError, RecursionError):
+            pass
+        nested = [_nested(text.keys, value) for value in candidates]
+        chosen = next((each for each in nested if fits(each, annotation)), nested[0])
+        return KeyedValues(parse(json.dumps(chosen)))
+
+    return parse_text
+
+
+class MergeKeys(argparse.Action):
+    """Stores a mapping, or merges keys of one into what was typed before."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Take what one occurrence of the option gave."""
+        before = getattr(namespace, self.dest, None)
+        if isinstance(before, dict) and isinstance(values, dict):
+            if isinstance(before, KeyedValues) or isinstance(values, KeyedValues):
+                whole = any(getattr(each, "whole", True) for each in (before, values))
+                values = KeyedValues(merged(before, values))
+                values.whole = whole
+        setattr(namespace, self.dest, values)
+
+
+def merged(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
+    """Return two mappings as one, mappings inside of them merged likewise.
+
+    Args:
+        lower: what counts where `upper` says nothing.
+        upper: what counts otherwise.
+
+    Example:
+        >>> merged({"decode": {"bs": [1], "max_bs": 8}}, {"decode": {"max_bs": 64}})
+        {'decode': {'bs': [1], 'max_bs': 64}}
+    """
+    result = dict(lower)
+    for key, value in upper.items():
+        below = result.get(key)
+        both = isinstance(below, Mapping) and isinstance(value, Mapping)
+        result[key] = merged(below, value) if both else value
+    return result
+
+
+def _nested(keys: Sequence[str], value: Any) -> dict[str, Any]:
+    for key in reversed(keys):
+        value = {key: value}
+    return value  # type: ignore[no-any-return]

@@ -1,0 +1,143 @@
+"""What an operator types, put into the words that `argparse` takes.
+
+Forgives what `argparse` does not: underscores in a flag, one key of a mapping after a dot. What
+cannot be meant is refused with the words to type instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from registry.cli_keys import KeyedText
+from registry.errors import RegistryError
+
+__all__ = ["CommandLineError", "Spelling"]
+
+
+class CommandLineError(RegistryError, ValueError):
+    """A command line that cannot be read.
+
+    Attributes:
+        problem: what is wrong and what to type instead.
+    """
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return self.problem
+
+
+class Spelling:
+    """The flags of one parser and the ways to write them.
+
+    Args:
+        flags: every flag, and whether it takes one key of its value at a time.
+        groups: the namespace of each flag that belongs to one.
+        retired: what to type instead, by flags that there were once.
+    """
+
+    def __init__(
+        self, flags: Mapping[str, bool], groups: Mapping[str, str], retired: Mapping[str, str]
+    ) -> None:
+        self._flags = flags
+        self._groups = groups
+        self._retired = {_dashed(flag): instead for flag, instead in retired.items()}
+        self._by_dashes = {_dashed(flag): flag for flag in flags}
+
+    def rewrite(self, words: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Return the words for `argparse`, and the flags among them that cannot be right.
+
+        Args:
+            words: the command line.
+
+        Raises:
+            CommandLineError: a flag is retired, stands in one word with its value, or is given a
+                key that it does not take.
+        """
+        rest = iter(words)
+        rewritten: list[str] = []
+        unknown: list[str] = []
+        for word in rest:
+            if word == "--":
+                return [*rewritten, word, *rest], unknown
+            if not word.startswith("--") or word.partition("=")[0] in self._flags:
+                rewritten.append(word)
+                continue
+            self._refuse_one_word(word)
+            rewritten += self._written(word, rest, unknown)
+        return rewritten, unknown
+
+    def suggest(self, flag: str) -> str:
+        """Return a sentence that offers the flags nearest to one that there is not.
+
+        Args:
+            flag: what was typed.
+
+        Returns:
+            The sentence with a leading space, or an empty string.
+        """
+        # Imported where it is needed: nobody needs it until something is wrong.
+        import difflib
+
+        near = difflib.get_close_matches(_dashed(flag), self._by_dashes, n=3, cutoff=0.7)
+        # Of a long flag a part is often right, such as the name without what it turns on.
+        parts = flag.strip("-")
+        if not near and len(parts) > 3:
+            near = [each for each in self._by_dashes if parts in each][:3]
+        if not near:
+            return ""
+        offered = [
+            flag + (f" ({self._groups[flag]})" if flag in self._groups else "")
+            for flag in (self._by_dashes[each] for each in near)
+        ]
+        return (
+            f" Did you mean {', '.join(offered[:-1]) + ' or ' if offered[1:] else ''}{offered[-1]}?"
+        )
+
+    def _written(self, word: str, rest: Iterator[str], unknown: list[str]) -> list[str]:
+        """Return what `argparse` takes for a word that is no flag as it stands."""
+        name, equals, value = word.partition("=")
+        written = _dashed(name)
+        if written in self._by_dashes:
+            return [self._by_dashes[written] + equals + value]
+        if any(flag.startswith(name) for flag in self._flags):
+            return [word]
+        if written in self._retired:
+            raise CommandLineError(f"{name} is retired; type {self._retired[written]} instead")
+        if self._meant(written):
+            return [written + equals + value]
+        base, dot, keys = name.partition(".")
+        meant = self._meant(_dashed(base)) if dot else set()
+        if len(meant) != 1:
+            if " " not in name:  # argparse takes it for a value
+                unknown.append(name)
+            return [word]
+        (flag,) = meant
+        if not self._flags[flag]:
+            raise CommandLineError(f"{name}: {flag} takes its value as a whole, not by key")
+        if not all(keys.split(".")):
+            raise CommandLineError(f"{name}: expected a key after each dot")
+        if not equals:
+            value = next(rest, "")
+            if not value or value in self._flags:
+                raise CommandLineError(f"argument {name}: expected one argument")
+        return [flag, KeyedText(value, keys.split("."))]
+
+    def _meant(self, written: str) -> set[str]:
+        """Return the flags that a spelling, whole or abbreviated, can stand for."""
+        if written in self._by_dashes:
+            return {self._by_dashes[written]}
+        return {flag for each, flag in self._by_dashes.items() if each.startswith(written)}
+
+    def _refuse_one_word(self, word: str) -> None:
+        name, *value = word.split(None, 1)
+        if value and "=" not in name and self._meant(_dashed(name)):
+            problem = f"{word!r} is one word; a flag and its value are two: {name!r} {value[0]!r}"
+            raise CommandLineError(problem)
+
+
+def _dashed(flag: str) -> str:
+    name, dot, keys = flag.partition(".")
+    return name.replace("_", "-") + dot + keys
