@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 from namespaces.record import ServerArgs
 from namespaces.report import describe, format_report
+from namespaces.retired import RETIRED
 from registry import ArgumentParser, RegistryError, add_cli_args, from_cli_args
 
 __all__ = ["main"]
@@ -31,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     parser = ArgumentParser(
         prog="python -m namespaces",
+        retired=RETIRED,
         description="Show what a launch command of the server sets, and what a process that "
         "receives it derives from it.",
     )

@@ -45,6 +45,8 @@ from registry.store import DerivedField, InputField, Registry
 if TYPE_CHECKING:
     from registry.bags import Bag
     from registry.cli import ArgumentParser, add_cli_args, from_cli_args
+    from registry.cli_words import CommandLineError
+    from registry.config_file import ConfigFile, ConfigFileError, read_config_file
     from registry.context import Change, Context
     from registry.explanation import Explanation, Layer
     from registry.pickling import RecordPicklingError, RecordUnpicklingError
@@ -61,7 +63,10 @@ __all__ = [
     "CallError",
     "Change",
     "CheckError",
+    "CommandLineError",
     "ComposeError",
+    "ConfigFile",
+    "ConfigFileError",
     "Context",
     "DeclarationError",
     "DerivationCycleError",
@@ -111,6 +116,7 @@ __all__ = [
     "live",
     "namespace_of",
     "publish",
+    "read_config_file",
     "reset",
     "resolver",
     "validate",
@@ -123,6 +129,9 @@ _AT_FIRST_USE = {
     "ArgumentParser": "cli",
     "Bag": "bags",
     "Change": "context",
+    "CommandLineError": "cli_words",
+    "ConfigFile": "config_file",
+    "ConfigFileError": "config_file",
     "Context": "context",
     "Explanation": "explanation",
     "Layer": "explanation",
@@ -133,6 +142,7 @@ _AT_FIRST_USE = {
     "current": "publication",
     "from_cli_args": "cli",
     "publish": "publication",
+    "read_config_file": "config_file",
     "reset": "publication",
     "validate": "values",
 }

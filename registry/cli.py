@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from registry.annotations import arg_of
+from registry.cli_keys import KeyedValues, MergeKeys
 from registry.cli_types import options_of, word_of
+from registry.cli_words import CommandLineError, Spelling
 from registry.declaration import Arg
-from registry.errors import FieldDeclarationError, did_you_mean
+from registry.errors import FieldDeclarationError
 from registry.instance import schema_of
 
 __all__ = ["ArgumentParser", "add_cli_args", "from_cli_args"]
@@ -24,7 +27,14 @@ class ArgumentParser(argparse.ArgumentParser):
     """An `argparse.ArgumentParser` whose errors are one readable line.
 
     With hundreds of flags the usage message buries the error, so it is left to `--help`. An
-    unknown flag is answered with the nearest one.
+    unknown flag is answered with the nearest ones. A flag may be written with underscores, and
+    one that holds a mapping takes one key at a time, `--graph.decode.max_bs 64`.
+
+    Args:
+        *args: as in `argparse`.
+        retired: what to type instead, by flags that there were once, such as
+            `{"--enable-ep-moe": "--ep-size"}`.
+        **options: as in `argparse`.
 
     Example:
         >>> from registry import A, Namespace, Registry, compose
@@ -38,21 +48,65 @@ class ArgumentParser(argparse.ArgumentParser):
         Args(tp_size=8)
     """
 
+    def __init__(
+        self, *args: Any, retired: Mapping[str, str] | None = None, **options: Any
+    ) -> None:
+        super().__init__(*args, **options)
+        self._retired = dict(retired or {})
+        self._namespace_of: dict[str, str] = {}
+        self._refused: str | None = None
+
     def error(self, message: str) -> NoReturn:
         """Print one line to standard error and exit with status 2."""
+        if self._refused is not None:
+            message = f"{self._refused} Then: {message}"
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
 
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> Any:
-        """Parse a command line; as in `argparse`, with the nearest flag for an unknown one."""
-        parsed, unknown = self.parse_known_args(args, namespace)
-        if unknown:
-            word = next((each for each in unknown if each.startswith("-")), unknown[0])
-            flag = word.partition("=")[0]
-            hint = did_you_mean(flag, self._option_string_actions) if flag[:1] == "-" else ""
-            self.error(f"unrecognized arguments: {' '.join(unknown)}.{hint}")
+        """Parse a command line; as in `argparse`, with the nearest flags for an unknown one."""
+        self._refused = None
+        words = list(sys.argv[1:] if args is None else args)
+        rewritten, unknown = self._rewrite(words)
+        # argparse would complain first of a required flag, which often is the one mistyped.
+        self._refused = self._unrecognized(unknown) if unknown else None
+        parsed, rest = super().parse_known_args(rewritten, namespace)
+        if rest:
+            self._refused = None
+            self.error(self._unrecognized(rest))
         return parsed
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:
+        """Parse what is known of a command line; as in `argparse`, in all spellings of a flag."""
+        self._refused = None
+        words = list(sys.argv[1:] if args is None else args)
+        return super().parse_known_args(self._rewrite(words)[0], namespace)
+
+    def _rewrite(self, words: Sequence[str]) -> tuple[list[str], list[str]]:
+        try:
+            return self._spelling().rewrite(words)
+        except CommandLineError as error:
+            self.error(str(error))
+
+    def _spelling(self) -> Spelling:
+        # argparse has no public list of a parser's options; this one is as old as argparse.
+        options = self._option_string_actions
+        flags = {flag: isinstance(action, MergeKeys) for flag, action in options.items()}
+        groups = {
+            flag: self._namespace_of[action.dest]
+            for flag, action in options.items()
+            if action.dest in self._namespace_of
+        }
+        return Spelling(flags, groups, self._retired)
+
+    def _unrecognized(self, words: Sequence[str]) -> str:
+        word = next((each for each in words if each.startswith("-")), words[0])
+        flag = word.partition("=")[0]
+        hint = self._spelling().suggest(flag) if flag[:1] == "-" else ""
+        return f"unrecognized arguments: {' '.join(words)}.{hint}"
 
 
 def add_cli_args(parser: argparse.ArgumentParser, record_class: type[Any]) -> None:
@@ -88,6 +142,8 @@ def add_cli_args(parser: argparse.ArgumentParser, record_class: type[Any]) -> No
         <BLANKLINE>
     """
     schema = schema_of(record_class)
+    if isinstance(parser, ArgumentParser):
+        parser._namespace_of.update(schema.namespaces)
     groups: dict[str | None, Any] = {None: parser}
     for spec in dataclasses.fields(record_class):
         arg = arg_of(spec.type)
@@ -123,9 +179,11 @@ def from_cli_args(record_class: type[Any], args: argparse.Namespace) -> Any:
         CallError: a required field is not in `args`.
     """
     given = vars(args)
-    return record_class(
-        **{name: given[name] for name in schema_of(record_class).names if name in given}
-    )
+    values = {name: given[name] for name in schema_of(record_class).names if name in given}
+    for name, value in values.items():
+        if isinstance(value, KeyedValues):
+            values[name] = dict(value)
+    return record_class(**values)
 
 
 def _add(parser: Any, flags: Sequence[str], subject: str, options: dict[str, Any]) -> None:

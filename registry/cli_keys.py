@@ -7,6 +7,7 @@ objects do not: as with any option, the last one counts.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -33,14 +34,7 @@ class KeyedText(str):
 
 
 class KeyedValues(dict[str, Any]):
-    """A mapping that was typed key by key.
-
-    Attributes:
-        whole: whether a whole object was typed among the keys; if not, the keys stand on top
-            of what a file says.
-    """
-
-    whole = False
+    """A mapping that was typed key by key: what is typed before and after merges with it."""
 
 
 def keyed(parse: Callable[[str], Any], annotation: Any) -> Callable[[str], Any]:
@@ -55,11 +49,9 @@ def keyed(parse: Callable[[str], Any], annotation: Any) -> Callable[[str], Any]:
     def parse_text(text: str) -> Any:
         if not isinstance(text, KeyedText):
             return parse(text)
-        candidates = [str(text)]
-        try:
+        candidates: list[Any] = [str(text)]
+        with contextlib.suppress(ValueError, RecursionError):  # no JSON: text it is
             candidates.insert(0, json.loads(text))
-        except (ValueError, RecursionError):
-            pass
         nested = [_nested(text.keys, value) for value in candidates]
         chosen = next((each for each in nested if fits(each, annotation)), nested[0])
         return KeyedValues(parse(json.dumps(chosen)))
@@ -78,12 +70,10 @@ class MergeKeys(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         """Take what one occurrence of the option gave."""
-        before = getattr(namespace, self.dest, None)
-        if isinstance(before, dict) and isinstance(values, dict):
-            if isinstance(before, KeyedValues) or isinstance(values, KeyedValues):
-                whole = any(getattr(each, "whole", True) for each in (before, values))
-                values = KeyedValues(merged(before, values))
-                values.whole = whole
+        before: Any = getattr(namespace, self.dest, None)
+        kinds = (type(before), type(values))
+        if KeyedValues in kinds and isinstance(before, dict) and isinstance(values, dict):
+            values = KeyedValues(merged(before, values))
         setattr(namespace, self.dest, values)
 
 

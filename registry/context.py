@@ -76,7 +76,8 @@ class Context:
     def __init__(self, record: Any, *, role: str | None = None) -> None:
         if not isinstance(record, Record):
             raise ComposeError(
-                "Context()", f"takes an instance of a composed record, not {record!r}"
+                "Context()",
+                f"takes an instance of a composed record, not a {type(record).__name__}",
             )
         self.record = record
         self.role = role

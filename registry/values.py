@@ -51,7 +51,9 @@ def validate(record: Any) -> None:
         registry.errors.InvalidValueError: ...: tp_size must be int, not '8' (str)
     """
     if not isinstance(record, Record):
-        raise ComposeError("validate()", f"takes an instance of a composed record, not {record!r}")
+        raise ComposeError(
+            "validate()", f"takes an instance of a composed record, not a {type(record).__name__}"
+        )
     schema = schema_of(type(record))
     declarations = () if schema.source is None else schema.source()
     inputs = {name: field for each in declarations for name, field in each.inputs.items()}

@@ -56,7 +56,8 @@ def test_the_report_reads_well_and_keeps_secrets() -> None:
         ("--model-path", "argument --model-path/--model: expected one argument"),
         (
             "--model m --tp-sise 8",
-            "unrecognized arguments: --tp-sise 8. Did you mean '--tp-size'?",
+            "unrecognized arguments: --tp-sise 8. Did you mean --tp-size (parallel), "
+            "--pp-size (parallel) or --ep-size (parallel)?",
         ),
         (
             "--model m --tp-size eight",

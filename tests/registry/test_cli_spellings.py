@@ -121,11 +121,11 @@ def test_a_right_command_line_and_its_help(tmp_path: Path) -> None:
         ("", "the following arguments are required: --model-path"),
         (
             "--model-path m --tp-sise 8",
-            "unrecognized arguments: --tp-sise 8. Did you mean '--tp-size'?",
+            "unrecognized arguments: --tp-sise 8. Did you mean --tp-size (flags)?",
         ),
         (
             "--model-path m --tp-sise=8",
-            "unrecognized arguments: --tp-sise=8. Did you mean '--tp-size'?",
+            "unrecognized arguments: --tp-sise=8. Did you mean --tp-size (flags)?",
         ),
         ("--model-path m --zzzz", "unrecognized arguments: --zzzz."),
         ("--model-path m stray", "unrecognized arguments: stray."),

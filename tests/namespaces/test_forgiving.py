@@ -1,0 +1,158 @@
+"""What an operator may type beyond what argparse takes, and what the refusals say."""
+
+import argparse
+
+import pytest
+
+from namespaces import ServerArgs
+from namespaces.retired import RETIRED
+from registry import ArgumentParser, add_cli_args, from_cli_args
+
+
+@pytest.fixture(scope="module")
+def parser() -> ArgumentParser:
+    parser = ArgumentParser(prog="serve", retired=RETIRED)
+    add_cli_args(parser, ServerArgs)
+    return parser
+
+
+def parsed(parser: ArgumentParser, *words: str) -> ServerArgs:
+    return from_cli_args(ServerArgs, parser.parse_args(["--model-path", "m", *words]))
+
+
+def test_every_switch_may_be_written_with_underscores(parser: ArgumentParser) -> None:
+    for word, action in list(parser._option_string_actions.items()):
+        if word.startswith("--") and word != "--help" and action.nargs == 0:
+            typed = "--" + word[2:].replace("-", "_")
+            given = parser.parse_known_args(["--model-path", "m", typed])[0]
+            assert vars(given) == vars(parser.parse_known_args(["--model-path", "m", word])[0])
+
+
+@pytest.mark.parametrize(
+    ("words", "fields"),
+    [
+        (["--enable_metrics"], {"enable_metrics": True}),
+        (["--tp_size=8"], {"tp_size": 8}),
+        (["--tp_size", "8"], {"tp_size": 8}),
+        (["--reasoning_parser", "x_y"], {"reasoning_parser": "x_y"}),
+        (["--tokenizer_pa", "t"], {"tokenizer_path": "t"}),
+    ],
+)
+def test_underscores_stand_for_dashes_in_a_flag_and_stay_in_a_value(
+    words: list[str], fields: dict, parser: ArgumentParser
+) -> None:
+    assert parsed(parser, *words) == ServerArgs("m", **fields)
+
+
+@pytest.mark.parametrize(
+    ("words", "config"),
+    [
+        (["--cuda-graph-config.decode.max_bs", "64"], {"decode": {"max_bs": 64}}),
+        (["--cuda-graph-config.decode.max_bs=64"], {"decode": {"max_bs": 64}}),
+        (["--cuda_graph_config.decode.backend", "full"], {"decode": {"backend": "full"}}),
+        (
+            ["--cuda-graph-config.decode.max_bs", "64", "--cuda-graph-config.decode.bs=[1, 2]"],
+            {"decode": {"max_bs": 64, "bs": [1, 2]}},
+        ),
+        (
+            [
+                *("--cuda-graph-config", '{"decode": {"max_bs": 8}, "prefill": {"bs": [1]}}'),
+                *("--cuda-graph-config.decode.max_bs", "64"),
+            ],
+            {"decode": {"max_bs": 64}, "prefill": {"bs": [1]}},
+        ),
+        (
+            [
+                *("--cuda-graph-config.decode.max_bs", "64"),
+                *("--cuda-graph-config", '{"decode": {"max_bs": 8}, "prefill": {"bs": [1]}}'),
+            ],
+            {"decode": {"max_bs": 8}, "prefill": {"bs": [1]}},
+        ),
+        (
+            [
+                *("--cuda-graph-config", '{"decode": {"max_bs": 8}}'),
+                *("--cuda-graph-config", '{"prefill": {"bs": [1]}}'),
+            ],
+            {"prefill": {"bs": [1]}},
+        ),
+    ],
+)
+def test_a_mapping_takes_one_key_at_a_time_and_all_merge_in_order(
+    words: list[str], config: dict, parser: ArgumentParser
+) -> None:
+    given = parsed(parser, *words).cuda_graph_config
+    assert (given, type(given)) == (config, dict)
+
+
+def test_text_stays_text_where_a_mapping_holds_text(parser: ArgumentParser) -> None:
+    record = parsed(parser, "--extra-metric-labels.team", "5", "--extra-metric-labels.zone", "a")
+    assert record.extra_metric_labels == {"team": "5", "zone": "a"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["--cuda-graph-config.decode.max_bz", "64"],
+            "argument --cuda-graph-config: decode has no key 'max_bz'; it takes backend, bs, "
+            "max_bs or tc_compiler. Did you mean 'max_bs'?",
+        ),
+        (["--tp-size.x", "1"], "--tp-size.x: --tp-size takes its value as a whole, not by key"),
+        (
+            ["--cuda-graph-config.", "1"],
+            "--cuda-graph-config.: expected a key after each dot",
+        ),
+        (
+            ["--cuda-graph-config.decode.max_bs"],
+            "argument --cuda-graph-config.decode.max_bs: expected one argument",
+        ),
+        (["--enable-ep-moe"], "--enable-ep-moe is retired; type --ep-size instead"),
+        (["--enable_ep_moe"], "--enable_ep_moe is retired; type --ep-size instead"),
+        (
+            ["--enable-deepep-moe"],
+            "--enable-deepep-moe is retired; type --moe-a2a-backend deepep instead",
+        ),
+        (
+            ["--nsa-prefill-backend=x"],
+            "--nsa-prefill-backend is retired; type --dsa-prefill-backend instead",
+        ),
+        (
+            ["--host 127.0.0.1", "--port 6379"],
+            "'--host 127.0.0.1' is one word; a flag and its value are two: '--host' '127.0.0.1'",
+        ),
+        (
+            ["--tp-sise", "8"],
+            "unrecognized arguments: --tp-sise 8. Did you mean --tp-size (parallel), "
+            "--pp-size (parallel) or --ep-size (parallel)?",
+        ),
+    ],
+)
+def test_what_cannot_be_meant_is_answered_with_what_to_type(
+    words: list[str], message: str, parser: ArgumentParser, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        parsed(parser, *words)
+    assert caught.value.code == 2
+    assert capsys.readouterr().err == f"serve: error: {message} (see serve --help)\n"
+
+
+def test_a_mistyped_required_flag_is_named_and_not_only_missed(
+    parser: ArgumentParser, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--modle-path", "m"])
+    assert capsys.readouterr().err.startswith(
+        "serve: error: unrecognized arguments: --modle-path. Did you mean --model-path (model)"
+    )
+
+
+def test_what_replaces_a_retired_flag_can_be_typed(parser: ArgumentParser) -> None:
+    for flag, instead in RETIRED.items():
+        assert flag not in parser._option_string_actions
+        assert instead.split()[0] in parser._option_string_actions
+
+
+def test_an_ordinary_parser_takes_the_flags_as_they_are() -> None:
+    parser = argparse.ArgumentParser(prog="serve")
+    add_cli_args(parser, ServerArgs)
+    assert from_cli_args(ServerArgs, parser.parse_args(["--model", "m"])) == ServerArgs("m")
