@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from registry.annotations import arg_of
-from registry.cli_keys import KeyedValues, MergeKeys
+from registry.cli_keys import KeyedValues
 from registry.cli_types import options_of, word_of
 from registry.cli_words import CommandLineError, Spelling
 from registry.declaration import Arg
@@ -54,26 +54,26 @@ class ArgumentParser(argparse.ArgumentParser):
         super().__init__(*args, **options)
         self._retired = dict(retired or {})
         self._namespace_of: dict[str, str] = {}
-        self._refused: str | None = None
+        self._unknown: list[str] = []
 
     def error(self, message: str) -> NoReturn:
         """Print one line to standard error and exit with status 2."""
-        if self._refused is not None:
-            message = f"{self._refused} Then: {message}"
+        if self._unknown:
+            message = f"{self._unrecognized(self._unknown)} Then: {message}"
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
 
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> Any:
         """Parse a command line; as in `argparse`, with the nearest flags for an unknown one."""
-        self._refused = None
-        words = list(sys.argv[1:] if args is None else args)
-        rewritten, unknown = self._rewrite(words)
+        words, unknown = self._rewrite(args)
         # argparse would complain first of a required flag, which often is the one mistyped.
-        self._refused = self._unrecognized(unknown) if unknown else None
-        parsed, rest = super().parse_known_args(rewritten, namespace)
+        self._unknown = unknown
+        try:
+            parsed, rest = super().parse_known_args(words, namespace)
+        finally:
+            self._unknown = []
         if rest:
-            self._refused = None
             self.error(self._unrecognized(rest))
         return parsed
 
@@ -81,26 +81,17 @@ class ArgumentParser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> Any:
         """Parse what is known of a command line; as in `argparse`, in all spellings of a flag."""
-        self._refused = None
-        words = list(sys.argv[1:] if args is None else args)
-        return super().parse_known_args(self._rewrite(words)[0], namespace)
+        return super().parse_known_args(self._rewrite(args)[0], namespace)
 
-    def _rewrite(self, words: Sequence[str]) -> tuple[list[str], list[str]]:
+    def _rewrite(self, args: Sequence[str] | None) -> tuple[list[str], list[str]]:
         try:
-            return self._spelling().rewrite(words)
+            return self._spelling().rewrite(sys.argv[1:] if args is None else args)
         except CommandLineError as error:
             self.error(str(error))
 
     def _spelling(self) -> Spelling:
         # argparse has no public list of a parser's options; this one is as old as argparse.
-        options = self._option_string_actions
-        flags = {flag: isinstance(action, MergeKeys) for flag, action in options.items()}
-        groups = {
-            flag: self._namespace_of[action.dest]
-            for flag, action in options.items()
-            if action.dest in self._namespace_of
-        }
-        return Spelling(flags, groups, self._retired)
+        return Spelling(self._option_string_actions, self._namespace_of, self._retired)
 
     def _unrecognized(self, words: Sequence[str]) -> str:
         word = next((each for each in words if each.startswith("-")), words[0])
@@ -179,11 +170,10 @@ def from_cli_args(record_class: type[Any], args: argparse.Namespace) -> Any:
         CallError: a required field is not in `args`.
     """
     given = vars(args)
-    values = {name: given[name] for name in schema_of(record_class).names if name in given}
-    for name, value in values.items():
-        if isinstance(value, KeyedValues):
-            values[name] = dict(value)
-    return record_class(**values)
+    values = ((name, given[name]) for name in schema_of(record_class).names if name in given)
+    return record_class(
+        **{name: dict(value) if type(value) is KeyedValues else value for name, value in values}
+    )
 
 
 def _add(parser: Any, flags: Sequence[str], subject: str, options: dict[str, Any]) -> None:

@@ -96,9 +96,13 @@ class _Kind:
 
     def __init__(self, annotation: Any) -> None:
         self.members = _members(annotation)
-        self.rule = next((rule for fits, rule in _RULES if fits(self.members)), None)
+        self.rule = _rule_for(self.members)
         classes = [get_origin(member) or member for member in self.members]
         self.takes_keys = dict in classes and list not in classes
+
+
+def _rule_for(members: list[Any]) -> _Make | None:
+    return next((rule for fits, rule in _RULES if fits(members)), None)
 
 
 # Hundreds of settings share a few dozen types: to look at each type once takes a quarter off
@@ -252,7 +256,8 @@ def _element_options(members: list[Any]) -> dict[str, Any]:
     if elements == [bool]:
         return {"type": _parse_bool}
     members = list(dict.fromkeys(elements)) or [str]
-    options = next((rule(members, None) for fits, rule in _RULES if fits(members)), {})
+    rule = _rule_for(members)
+    options = {} if rule is None else rule(members, None)
     return {} if options.keys() & {"nargs", "action"} else options
 
 

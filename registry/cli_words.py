@@ -6,9 +6,11 @@ cannot be meant is refused with the words to type instead.
 
 from __future__ import annotations
 
+import argparse
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 
-from registry.cli_keys import KeyedText
+from registry.cli_keys import KeyedText, MergeKeys
 from registry.errors import RegistryError
 
 __all__ = ["CommandLineError", "Spelling"]
@@ -33,18 +35,25 @@ class Spelling:
     """The flags of one parser and the ways to write them.
 
     Args:
-        flags: every flag, and whether it takes one key of its value at a time.
-        groups: the namespace of each flag that belongs to one.
+        flags: every flag and its action.
+        namespaces: the path of each field's namespace, by the field.
         retired: what to type instead, by flags that there were once.
     """
 
     def __init__(
-        self, flags: Mapping[str, bool], groups: Mapping[str, str], retired: Mapping[str, str]
+        self,
+        flags: Mapping[str, argparse.Action],
+        namespaces: Mapping[str, str],
+        retired: Mapping[str, str],
     ) -> None:
         self._flags = flags
-        self._groups = groups
+        self._namespaces = namespaces
         self._retired = {_dashed(flag): instead for flag, instead in retired.items()}
-        self._by_dashes = {_dashed(flag): flag for flag in flags}
+
+    @functools.cached_property
+    def _by_dashes(self) -> dict[str, str]:
+        # At first need: most command lines have every flag as it is.
+        return {_dashed(flag): flag for flag in self._flags}
 
     def rewrite(self, words: Sequence[str]) -> tuple[list[str], list[str]]:
         """Return the words for `argparse`, and the flags among them that cannot be right.
@@ -83,18 +92,18 @@ class Spelling:
 
         near = difflib.get_close_matches(_dashed(flag), self._by_dashes, n=3, cutoff=0.7)
         # Of a long flag a part is often right, such as the name without what it turns on.
-        parts = flag.strip("-")
-        if not near and len(parts) > 3:
-            near = [each for each in self._by_dashes if parts in each][:3]
+        part = flag.strip("-")
+        if not near and len(part) > 3:
+            near = [each for each in self._by_dashes if part in each][:3]
         if not near:
             return ""
-        offered = [
-            flag + (f" ({self._groups[flag]})" if flag in self._groups else "")
-            for flag in (self._by_dashes[each] for each in near)
-        ]
-        return (
-            f" Did you mean {', '.join(offered[:-1]) + ' or ' if offered[1:] else ''}{offered[-1]}?"
-        )
+        *most, last = [self._offered(self._by_dashes[each]) for each in near]
+        before = f"{', '.join(most)} or " if most else ""
+        return f" Did you mean {before}{last}?"
+
+    def _offered(self, flag: str) -> str:
+        path = self._namespaces.get(self._flags[flag].dest)
+        return flag if path is None else f"{flag} ({path})"
 
     def _written(self, word: str, rest: Iterator[str], unknown: list[str]) -> list[str]:
         """Return what `argparse` takes for a word that is no flag as it stands."""
@@ -115,7 +124,7 @@ class Spelling:
                 unknown.append(name)
             return [word]
         (flag,) = meant
-        if not self._flags[flag]:
+        if not isinstance(self._flags[flag], MergeKeys):
             raise CommandLineError(f"{name}: {flag} takes its value as a whole, not by key")
         if not all(keys.split(".")):
             raise CommandLineError(f"{name}: expected a key after each dot")

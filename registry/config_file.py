@@ -127,9 +127,9 @@ def _text_of(path: str) -> str:
         raise ConfigFileError(path, "this is a directory; give the path of a file in it") from error
     except OSError as error:
         raise ConfigFileError(path, f"the file cannot be read: {error.strerror}") from error
+    except ConfigFileError:
+        raise
     except ValueError as error:
-        if isinstance(error, ConfigFileError):
-            raise
         raise ConfigFileError(path, f"this cannot be the path of a file: {error}") from error
     if len(data) > _MAX_BYTES:
         raise ConfigFileError(path, f"the file has more than {_MAX_BYTES} bytes; {advice}")

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, NoReturn
 
 from registry.bags import Bag, fill
 from registry.errors import (
-    ComposeError,
     NotPicklableError,
     OverrideError,
     RegistryError,
@@ -21,7 +20,7 @@ from registry.errors import (
     did_you_mean,
 )
 from registry.explanation import Explanation, explain
-from registry.instance import Record
+from registry.instance import require_record
 from registry.source import call_site
 from registry.state import Held, Model, State
 
@@ -74,11 +73,7 @@ class Context:
     """
 
     def __init__(self, record: Any, *, role: str | None = None) -> None:
-        if not isinstance(record, Record):
-            raise ComposeError(
-                "Context()",
-                f"takes an instance of a composed record, not a {type(record).__name__}",
-            )
+        require_record(record, "Context()")
         self.record = record
         self.role = role
         self._lock = threading.RLock()

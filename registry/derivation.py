@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 
 from registry.declaration import View
 from registry.errors import (
-    ComposeError,
     DerivationCycleError,
     DerivationError,
     FactNotSetError,
@@ -18,7 +17,7 @@ from registry.errors import (
     UnknownAttributeError,
     did_you_mean,
 )
-from registry.instance import Record, schema_of
+from registry.instance import require_record, schema_of
 from registry.masking import Mask
 from registry.store import DerivedField
 
@@ -58,9 +57,7 @@ def derive(record: Any) -> View:
         >>> derive(compose("Args", [Parallel])(tp_size=8, dp_size=2)).attn_tp_size
         4
     """
-    if not isinstance(record, Record):
-        what = f"the class {record.__qualname__}" if isinstance(record, type) else repr(record)
-        raise ComposeError("derive()", f"takes an instance of a composed record, not {what}")
+    require_record(record, "derive()")
     schema = schema_of(type(record))
     values = {name: getattr(record, name) for name in schema.names}
     derived = {

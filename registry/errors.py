@@ -3,7 +3,8 @@
 Every class derives from `RegistryError` and from the builtin that a caller would catch
 anyway. The parts of a message stay available as attributes and cross process boundaries:
 each `__init__` hands all its arguments to `super().__init__`, and `__str__` builds the text.
-The two errors of pickling stand in `pickling`, beside the import of `pickle` that they need.
+Those of pickling, of command lines and of configuration files stand beside the code that raises
+them, which most programs never load.
 """
 
 from __future__ import annotations

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeGuard
 from registry.errors import ComposeError, UnknownAttributeError, did_you_mean
 from registry.schema import Schema, TravelledSchema, declared_by, init_vars
 
-__all__ = ["Record", "fields_given", "fields_set", "is_record_class", "schema_of"]
+__all__ = [
+    "Record",
+    "fields_given",
+    "fields_set",
+    "is_record_class",
+    "require_record",
+    "schema_of",
+]
 
 _set = object.__setattr__
 
@@ -204,6 +211,28 @@ def fields_given(record: Record) -> set[str]:
     except AttributeError:
         _set(record, "__fields_set__", set())
         return record.__fields_set__
+
+
+def require_record(what: object, caller: str) -> None:
+    """Refuse what is no composed record, such as the parsed arguments that one is made of.
+
+    Args:
+        what: what a function was given as a record.
+        caller: the function, for the message.
+
+    Raises:
+        ComposeError: it is no composed record.
+    """
+    if isinstance(what, Record):
+        return
+    if isinstance(what, type):
+        shown = f"the class {what.__qualname__}"
+    elif what is None or isinstance(what, int | float):
+        shown = repr(what)
+    else:
+        # Not its repr: a mapping or namespace of settings would show the secrets among them.
+        shown = f"a {type(what).__name__}"
+    raise ComposeError(caller, f"takes an instance of a composed record, not {shown}")
 
 
 def fields_set(record: Any) -> frozenset[str]:

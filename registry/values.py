@@ -17,8 +17,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from typing_extensions import is_typeddict
 
 from registry.annotations import arg_of
-from registry.errors import ComposeError, InvalidValueError, did_you_mean
-from registry.instance import Record, schema_of
+from registry.errors import InvalidValueError, did_you_mean
+from registry.instance import require_record, schema_of
 from registry.store import DerivedField, InputField
 
 __all__ = ["check_derived", "check_values", "fits", "validate"]
@@ -50,10 +50,7 @@ def validate(record: Any) -> None:
         Traceback (most recent call last):
         registry.errors.InvalidValueError: ...: tp_size must be int, not '8' (str)
     """
-    if not isinstance(record, Record):
-        raise ComposeError(
-            "validate()", f"takes an instance of a composed record, not a {type(record).__name__}"
-        )
+    require_record(record, "validate()")
     schema = schema_of(type(record))
     declarations = () if schema.source is None else schema.source()
     inputs = {name: field for each in declarations for name, field in each.inputs.items()}

@@ -146,6 +146,17 @@ def test_a_mistyped_required_flag_is_named_and_not_only_missed(
     )
 
 
+def test_a_word_of_an_earlier_command_line_is_in_no_later_message(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    parser = ArgumentParser(prog="serve")
+    parser.add_argument("rest", nargs=argparse.REMAINDER)
+    parser.parse_args(["run", "--not-ours"])
+    with pytest.raises(SystemExit):
+        parser.error("the port is taken")
+    assert capsys.readouterr().err == "serve: error: the port is taken (see serve --help)\n"
+
+
 def test_what_replaces_a_retired_flag_can_be_typed(parser: ArgumentParser) -> None:
     for flag, instead in RETIRED.items():
         assert flag not in parser._option_string_actions

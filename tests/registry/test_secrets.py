@@ -1,5 +1,6 @@
 """A secret, and what is derived from one, is shown by no output, log or message."""
 
+import argparse
 import dataclasses
 import pickle
 import traceback
@@ -13,6 +14,7 @@ from registry import (
     A,
     Arg,
     CheckError,
+    ComposeError,
     Context,
     DerivationError,
     InvalidValueError,
@@ -28,6 +30,7 @@ from registry import (
     publish,
     reset,
     resolver,
+    validate,
 )
 from registry.masking import Mask
 
@@ -252,3 +255,18 @@ def test_a_secret_is_found_in_a_text_however_it_is_quoted(text: str, expected: s
     error = ValueError(text)
     cause = error if text == expected else None
     assert mask.told(error, values) == (f"ValueError: {expected}", cause)
+
+
+@pytest.mark.parametrize(
+    "door", [publish, Context, derive, validate], ids=lambda each: each.__name__
+)
+@pytest.mark.parametrize("kind", [dict, argparse.Namespace])
+def test_settings_that_are_no_record_yet_are_refused_without_being_shown(
+    kind: Callable[..., Any], door: Callable[[Any], object]
+) -> None:
+    with pytest.raises(TypeError) as caught:
+        door(kind(api_key="hunter2"))
+    assert type(caught.value) is ComposeError
+    assert str(caught.value).endswith(
+        f": takes an instance of a composed record, not a {kind.__name__}"
+    )
