@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from registry.errors import NotPicklableError, NotPublishedError, ReadOnlyError
 
-__all__ = ["install", "live"]
+__all__ = ["install", "live", "unlock"]
 
 
 class Live:
@@ -56,7 +56,14 @@ def install(context: object, bags: dict[str, Any]) -> None:
         context: the context behind it; None for no configuration.
         bags: the bags of its top-level namespaces, by name.
     """
-    kind = Live if context is not None else _Unpublished
-    object.__setattr__(live, "__dict__", bags)
+    if context is None:
+        object.__setattr__(live, "__class__", _Unpublished)
     object.__setattr__(live, "__context__", context)
-    object.__setattr__(live, "__class__", kind)
+    object.__setattr__(live, "__dict__", bags)
+    if context is not None:
+        object.__setattr__(live, "__class__", Live)
+
+
+def unlock() -> None:
+    """Forget a lock that a thread of another process holds, after a fork."""
+    object.__setattr__(live, "__lock__", threading.RLock())

@@ -8,12 +8,13 @@ as long as a name in it has no value yet; `fill` switches its class.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from registry.errors import NotPicklableError, ReadOnlyError
 
-__all__ = ["Bag", "fill"]
+__all__ = ["Bag", "fill", "make_bag"]
 
 
 class Bag:
@@ -69,7 +70,32 @@ class IncompleteBag(Bag):
         # Dunder names are probes of copy, pickle and inspection, which must not recurse.
         if name.startswith("__"):
             raise AttributeError(name)
-        raise self.__explain_absence__(self.__ns_path__, name)
+        try:
+            return vars(self)[name]  # a change has just brought it
+        except KeyError:
+            raise self.__explain_absence__(self.__ns_path__, name) from None
+
+
+@functools.lru_cache(maxsize=4096)
+def _classes(path: str) -> tuple[type[Bag], type[Bag]]:
+    """Return the classes of a complete and an incomplete bag, named after the namespace.
+
+    The name is what Python shows when a complete bag lacks an attribute.
+    """
+    complete, incomplete = (
+        type(f"bag {path}", (base,), {"__slots__": (), "__module__": __name__})
+        for base in (Bag, IncompleteBag)
+    )
+    return complete, incomplete
+
+
+def make_bag(
+    path: str,
+    explain_absence: Callable[[str, str], AttributeError],
+    show: Callable[[str, Any], str],
+) -> Bag:
+    """Make an empty bag; the arguments are those of `Bag`."""
+    return _classes(path)[1](path, explain_absence, show)
 
 
 def fill(bag: Bag, attributes: Mapping[str, Any], *, complete: bool) -> None:
@@ -82,7 +108,10 @@ def fill(bag: Bag, attributes: Mapping[str, Any], *, complete: bool) -> None:
         attributes: its leaves and sub-bags by name.
         complete: whether every name that belongs to it is among them.
     """
+    whole, incomplete = _classes(bag.__ns_path__)
+    # While names come or go the bag is an incomplete one, which can explain what it lacks.
+    if not complete and type(bag) is not incomplete:
+        object.__setattr__(bag, "__class__", incomplete)
     object.__setattr__(bag, "__dict__", dict(attributes))
-    kind = Bag if complete else IncompleteBag
-    if type(bag) is not kind:
-        object.__setattr__(bag, "__class__", kind)
+    if complete and type(bag) is not whole:
+        object.__setattr__(bag, "__class__", whole)

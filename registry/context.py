@@ -7,11 +7,14 @@ all. Making a context the process's current one is the business of `publication`
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
+import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from registry.bags import Bag, fill
+from registry.bags import Bag, fill, make_bag
+from registry.equality import copied
 from registry.errors import (
     NotPicklableError,
     OverrideError,
@@ -83,11 +86,13 @@ class Context:
         # What is in effect without scopes, and within each open one, the innermost last.
         self._levels: tuple[State, ...] = (self._model.initial(),)
         self._left: list[Mapping[str, Held]] = []
+        self._names = self._model.names
         self._bags = {
-            path: Bag(path, self._explain_absence, self._show) for path in self._model.paths
+            path: make_bag(path, self._explain_absence, self._show) for path in self._names.paths
         }
         for path in self._bags:
             self._fill(path)
+        _contexts.add(self)
 
     @property
     def log(self) -> tuple[Change, ...]:
@@ -96,6 +101,9 @@ class Context:
 
     def bag(self, path: str) -> Bag:
         """Return the bag of a namespace. It is live: later changes show in it.
+
+        What is read one by one while another thread makes a change may be from before and
+        after it; `dict(vars(bag))` has all fields of one moment.
 
         Args:
             path: dotted path of the namespace, or the part of one before a dot.
@@ -123,11 +131,13 @@ class Context:
 
         Derived fields that depend on what changed are computed anew. A derived field that is
         given itself is pinned to the value until `release`; a run-time fact gets its value.
-        What is changed while scopes are open must also hold once they are left.
+        What is changed while scopes are open must also hold once they are left. Without
+        fields nothing happens.
 
         Args:
             source: who changes them, for `log` and `explain`.
             **fields: the values by field name, or by dotted path such as `parallel.tp_size`.
+                Lists, dicts and sets are copied.
 
         Raises:
             OverrideError: a field is held by a scope or given twice, or a derivation calls this.
@@ -138,15 +148,14 @@ class Context:
         """
         where = call_site()
         with self._change(fields):
-            given = self._model.by_field(fields)
+            given = self._given(fields)
             for scope in self._state.scopes:
                 for name in scope.keys() & given:
                     problem = f"the scope entered at {scope[name].where} holds it until it is left"
                     raise OverrideError(name, problem)
-            self._model.check(given)
             held = {name: Held(value, source, where) for name, value in given.items()}
-            self._settle({**self._state.overrides, **held}, given)
-            self._note("override", source, where, given)
+            if held:
+                self._settle({**self._state.overrides, **held}, given, "override", source, where)
 
     def release(self, name: str, *, source: str = "release") -> None:
         """Undo the override of one field, or unpin it: it follows the configuration again.
@@ -163,12 +172,11 @@ class Context:
         """
         where = call_site()
         with self._change([name]):
-            field = self._model.field_named(name)
+            field = self._names.field_named(name)
             overrides = dict(self._state.overrides)
             if overrides.pop(field, None) is None:
                 raise OverrideError(field, "it is not overridden, there is nothing to release")
-            self._settle(overrides, [field])
-            self._note("release", source, where, [field])
+            self._settle(overrides, [field], "release", source, where)
 
     @contextlib.contextmanager
     def scoped(self, /, **fields: Any) -> Iterator[None]:
@@ -186,8 +194,7 @@ class Context:
         """
         where = call_site()
         with self._change(fields):
-            given = self._model.by_field(fields)
-            self._model.check(given)
+            given = self._given(fields)
             scope = {name: Held(value, "scope", where) for name, value in given.items()}
             outside = self._state
             inside = self._model.settled(
@@ -214,17 +221,19 @@ class Context:
         Raises:
             UnknownFieldError: it is no field.
         """
-        return explain(self._model, self._state, self._model.field_named(name))
+        return explain(self._model, self._state, self._names.field_named(name))
 
     def top_level(self) -> dict[str, Bag]:
         """Return the bags of the top-level namespaces by name."""
         return self._below("")
 
-    def overridden(self) -> dict[str, str]:
-        """Return what is overridden for good, by field, as text with its source."""
+    def held(self) -> dict[str, str]:
+        """Return what overrides and open scopes hold, by field, as text with its source."""
+        layers = (self._state.overrides, *self._state.scopes)
         return {
             name: f"{name}={self._show(name, held.value)} ({held.source}, {held.where})"
-            for name, held in self._state.overrides.items()
+            for layer in layers
+            for name, held in layer.items()
         }
 
     def shows(self, record: Any) -> bool:
@@ -248,13 +257,11 @@ class Context:
     def _explain_absence(self, path: str, name: str) -> AttributeError:
         return self._model.explain_absence(self._state, path, name)
 
-    def _note(self, action: str, source: str, where: str, names: Iterable[str]) -> None:
-        values = self._state.values
-        shown = {
-            name: self._show(name, values[name]) if name in values else "(not set)"
-            for name in names
-        }
-        self._log.append(Change(action, source, where, shown))
+    def _given(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Return values by field, checked, as they are now: what holds them may change them."""
+        given = self._names.by_field(fields)
+        self._model.check(self._state, given)
+        return {name: copied(value) for name, value in given.items()}
 
     @contextlib.contextmanager
     def _change(self, names: Iterable[str]) -> Iterator[None]:
@@ -269,14 +276,27 @@ class Context:
             finally:
                 self._changing = False
 
-    def _settle(self, overrides: Mapping[str, Held], touched: Collection[str]) -> None:
-        """Put other overrides in place, on every level or, on an error, on none."""
-        self._put_in_place(
-            tuple(
-                self._model.settled(level, overrides, level.scopes, touched)
-                for level in self._levels
-            )
+    def _settle(
+        self,
+        overrides: Mapping[str, Held],
+        touched: Collection[str],
+        action: str,
+        source: str,
+        where: str,
+    ) -> None:
+        """Put other overrides in place and log them, on every level or, on an error, on none."""
+        levels = tuple(
+            self._model.settled(level, overrides, level.scopes, touched) for level in self._levels
         )
+        # What the change gave them: a scope may hide it.
+        lowest = levels[0]
+        mask = self._model.mask(lowest)
+        shown = {
+            name: mask.show(name, lowest.values[name]) if name in lowest.values else "(not set)"
+            for name in touched
+        }
+        self._put_in_place(levels)
+        self._log.append(Change(action, source, where, shown))
 
     def _restore(self) -> None:
         """Take out the scopes that were left; one that has to wait stays among them."""
@@ -314,15 +334,32 @@ class Context:
                 self._fill(path)
 
     def _fill(self, path: str) -> None:
-        names, values = self._model.paths[path], self._state.values
+        names, values = self._names.paths[path], self._state.values
         leaves = {name: values[name] for name in names if name in values}
         attributes = {**leaves, **self._below(path)}
         fill(self._bags[path], attributes, complete=len(leaves) == len(names))
 
     def _below(self, path: str) -> dict[str, Bag]:
         """Return the bags right below a path, by the name that leads to them."""
-        split = {each: each.rpartition(".") for each in self._bags}
-        return {leaf: self._bags[each] for each, (above, _, leaf) in split.items() if above == path}
+        below = self._names.below.get(path, {})
+        return {leaf: self._bags[each] for leaf, each in below.items()}
+
+    def _start_anew_after_fork(self) -> None:
+        """Forget a change that a thread was at, which this process does not have."""
+        self._lock = threading.RLock()
+        self._changing = False
+        for path in self._bags:
+            self._fill(path)
 
 
 _ABSENT = object()
+_contexts: weakref.WeakSet[Context] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for context in list(_contexts):
+        context._start_anew_after_fork()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
+    os.register_at_fork(after_in_child=_after_fork)

@@ -110,8 +110,9 @@ def _input_layers(model: Model, state: State, mask: Mask, name: str) -> Iterator
     kind, source = ("input", "operator") if name in model.given else ("default", "declaration")
     layers = [Layer(kind, mask.show(name, model.typed[name]), source, where)]
     if name in model.decisions:
-        value, source, place = model.decisions[name]
-        layers.insert(0, Layer("decision", mask.show(name, value), source, place))
+        made = model.decisions[name]
+        shown = mask.show(name, made.value)
+        layers.insert(0, Layer("decision", shown, made.source, made.where))
     fallback = model.fallback(name)
     if fallback is not None:
         # None is how an input or a decision says that it leaves the value open.

@@ -1,21 +1,40 @@
-"""Keeping secrets out of what is shown: values, what is derived from them, errors about them."""
+"""Keeping secrets out of what is shown: values, what is made of them, errors about them."""
 
 from __future__ import annotations
 
+import functools
+import traceback
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import MISSING
 from typing import Any
 
-__all__ = ["Mask"]
+__all__ = ["Mask", "text_of"]
+
+
+def text_of(value: object) -> str:
+    """Return the `repr` of a value, or what stands for it where that fails.
+
+    Args:
+        value: any value.
+
+    Example:
+        >>> text_of("a")
+        "'a'"
+    """
+    try:
+        return repr(value)
+    except Exception as error:
+        return f"<{type(value).__qualname__} whose repr raised {type(error).__name__}>"
 
 
 class Mask:
     """Shows values, secrets as `***`.
 
-    What is derived from a secret is one, too, since it may contain it.
+    What is made of a secret is one, too, since it may contain it.
 
     Args:
         secrets: the fields declared `Arg(secret=True)`.
-        *reads: what each derived field read, by field; mappings that may still grow.
+        reads: what each derived or decided field was made of, by field.
 
     Example:
         >>> mask = Mask({"api_key"}, {"header": ["api_key"], "width": ["tp_size"]})
@@ -23,24 +42,29 @@ class Mask:
         ("'***'", '2', 'None')
     """
 
-    def __init__(self, secrets: Collection[str], *reads: Mapping[str, Iterable[str]]) -> None:
+    def __init__(self, secrets: Collection[str], reads: Mapping[str, Iterable[str]]) -> None:
         self._secrets = secrets
         self._reads = reads
 
-    def covers(self, name: str) -> bool:
-        """Tell whether a field is secret or derived from one that is."""
+    @functools.cached_property
+    def _covered(self) -> Collection[str]:
         if not self._secrets:
-            return False
-        seen = {name}
-        waiting = [name]
+            return self._secrets
+        readers: dict[str, list[str]] = {}
+        for reader, reads in self._reads.items():
+            for read in reads:
+                readers.setdefault(read, []).append(reader)
+        covered = set(self._secrets)
+        waiting = list(self._secrets)
         while waiting:
-            each = waiting.pop()
-            if each in self._secrets:
-                return True
-            new = {read for reads in self._reads for read in reads.get(each, ())} - seen
-            seen |= new
+            new = set(readers.get(waiting.pop(), ())) - covered
+            covered |= new
             waiting += new
-        return False
+        return covered
+
+    def covers(self, name: str) -> bool:
+        """Tell whether a field is secret or made of one that is."""
+        return name in self._covered
 
     def masked(self, name: str, value: Any) -> Any:
         """Return a value as it may be shown: a secret that has one reads `***`."""
@@ -48,30 +72,56 @@ class Mask:
 
     def show(self, name: str, value: Any) -> str:
         """Return a value as text for people, a secret as `'***'`."""
-        return repr(self.masked(name, value))
+        return text_of(self.masked(name, value))
 
-    def told(self, error: Exception, values: Mapping[str, Any]) -> tuple[str, Exception | None]:
+    def taints(self, reads: Mapping[str, Any]) -> bool:
+        """Tell whether something that was read is secret, so that what came of it may be, too.
+
+        Args:
+            reads: what was read, with the value; MISSING where there was none.
+        """
+        return any(
+            self.covers(name)
+            for name, value in reads.items()
+            if value is not None and value is not MISSING
+        )
+
+    def told(
+        self, error: Exception, reads: Mapping[str, Any], values: Mapping[str, Any]
+    ) -> tuple[str, Exception | None]:
         """Retell someone else's error without the secrets in it.
 
         Args:
             error: the error.
-            values: the values that it may speak of, by field.
+            reads: what the code that raised it had read, with the value.
+            values: the values that it may speak of, by field, however they came there.
 
         Returns:
-            Its text, secrets as `***`, and what may be given as the cause of our error: the
-            error itself, or None if a traceback would show a secret with it.
+            Its text, and what may be given as the cause of our error: the error itself, or None
+            if a traceback would show a secret with it.
         """
-        text = said = f"{type(error).__name__}: {error}"
+        kind = type(error).__name__
+        if self.taints(reads):
+            # The text may hold a part of the secret, or another form of it.
+            *_, raised = traceback.walk_tb(error.__traceback__)
+            where = f"{raised[0].f_code.co_filename}:{raised[1]}"
+            return f"{kind} at {where}, whose text is not shown, since a secret was read", None
+        try:
+            text = f"{kind}: {error}"
+            whole = "".join(traceback.format_exception(error))
+        except Exception:
+            return f"{kind}, whose text cannot be shown", None
         hidden = {
             part
             for name, value in values.items()
-            # A number derived from a secret, such as its length, is in too many texts by chance.
+            # A number made of a secret, such as its length, is in too many texts by chance.
             if self.covers(name) and (name in self._secrets or isinstance(value, str))
             for part in _texts_of(value)
         }
         for part in sorted(hidden, key=len, reverse=True):
             text = text.replace(part, "***")
-        return text, error if text == said else None
+        # The whole has the causes, notes and members of a group as well.
+        return text, None if any(part in whole for part in hidden) else error
 
 
 def _texts_of(value: Any) -> Iterator[str]:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from registry.derivation import Derivation, DerivedView
+from registry.equality import copied
 from registry.errors import (
     CheckError,
     FactNotSetError,
@@ -16,7 +17,8 @@ from registry.errors import (
     UnknownFieldError,
     did_you_mean,
 )
-from registry.store import Declaration, DerivedField, InputField, Registry
+from registry.masking import text_of
+from registry.store import Declaration, InputField, Registry
 from registry.values import check_values
 
 __all__ = ["Decision", "decide", "enforce"]
@@ -29,11 +31,13 @@ class Decision(NamedTuple):
         value: the value.
         source: the resolver's name.
         where: `file:line` of the resolver.
+        reads: what the resolver read.
     """
 
     value: Any
     source: str
     where: str
+    reads: Collection[str] = ()
 
 
 class _ResolverView(DerivedView):
@@ -85,20 +89,27 @@ def decide(
     inputs = {name: field for each in declarations for name, field in each.inputs.items()}
     derived = {name: field for each in declarations for name, field in each.derived.items()}
     decisions: dict[str, Decision] = {}
+    made_of: dict[str, Collection[str]] = {}
+    values = dict(values)
     for declaration in declarations:
         for name, mark in declaration.resolvers.items():
             where = declaration.where(name)
-            decided = {field: decision.value for field, decision in decisions.items()}
-            derivation = Derivation(owner, {**values, **decided}, derived, secrets)
+            derivation = Derivation(owner, values, derived, secrets, made_of)
+            view = _ResolverView(derivation, values, given)
             try:
-                answer = mark.fn(_ResolverView(derivation, values, given))
+                answer = mark.fn(view)
             except Exception as error:
-                read = ", ".join(derivation.shown())
-                told, cause = derivation.mask.told(error, derivation.values)
+                read = ", ".join(derivation.shown(view))
+                told, cause = derivation.told(error, view)
                 problem = f"failed{read and ' after reading '}{read}: {told}"
                 raise ResolutionError(where, name, problem) from cause
-            for field, value in _checked(where, name, answer, inputs, values).items():
-                decisions[field] = Decision(value, name, where)
+            hidden = derivation.mask.taints(view.__reads__)
+            through = [each for reads in derivation.reads.values() for each in reads]
+            reads = frozenset([*view.__reads__, *through])
+            for field, value in _checked(where, name, answer, inputs, values, hidden).items():
+                values[field] = value = copied(value)
+                decisions[field] = Decision(value, name, where, reads)
+                made_of[field] = reads
     return decisions
 
 
@@ -118,7 +129,9 @@ def _checked(
     answer: object,
     inputs: Mapping[str, InputField],
     known: Collection[str],
+    hidden: bool,
 ) -> Mapping[str, Any]:
+    """Return the decisions in an answer; without what it says in messages if it is hidden."""
     if answer is None:
         return {}
     if not isinstance(answer, Mapping):
@@ -127,8 +140,9 @@ def _checked(
         raise ResolutionError(where, resolver, problem)
     for name in answer:
         if name not in inputs or name not in known:
-            hint = did_you_mean(str(name), inputs.keys() & set(known))
-            problem = f"decided {name!r}, which is no input field of the record.{hint}"
+            hint = "" if hidden else did_you_mean(str(name), inputs.keys() & set(known))
+            shown = "***" if hidden else text_of(name)
+            problem = f"decided {shown}, which is no input field of the record.{hint}"
             raise ResolutionError(where, resolver, problem)
         arg = inputs[name].arg
         if arg is None or not arg.resolvable:
@@ -137,27 +151,16 @@ def _checked(
                 f"({inputs[name].declaration.where(name)})"
             )
             raise ResolutionError(where, resolver, problem)
-    check_values(inputs, answer)
+    check_values(inputs, answer, hidden=hidden)
     return answer
 
 
-def enforce(
-    owner: str,
-    declarations: Iterable[Declaration],
-    values: Mapping[str, Any],
-    derived: Mapping[str, DerivedField],
-    secrets: Collection[str],
-    reads: Mapping[str, Iterable[str]],
-) -> None:
+def enforce(derivation: Derivation, declarations: Iterable[Declaration]) -> None:
     """Run the checks of some declarations on a finished state.
 
     Args:
-        owner: the record class, for messages.
+        derivation: all values in effect, derived ones included.
         declarations: where the checks stand.
-        values: all values in effect, derived ones included.
-        derived: the derived half, for the run-time facts among it.
-        secrets: the fields that messages must not show.
-        reads: what each derived field read.
 
     Raises:
         CheckError: a check does not hold, or raised. One that needs a run-time fact nobody
@@ -165,17 +168,17 @@ def enforce(
     """
     for declaration in declarations:
         for name, mark in declaration.checks.items():
-            derivation = Derivation(owner, dict(values), derived, secrets, reads)
+            view = derivation.view("a check only answers")
             rule, cause = mark.doc, None
             try:
-                if _holds(mark.fn(DerivedView(derivation, "a check only answers"))):
+                if _holds(mark.fn(view)):
                     continue
             except FactNotSetError:
                 continue
             except Exception as error:
-                told, cause = derivation.mask.told(error, derivation.values)
+                told, cause = derivation.told(error, view)
                 rule += f" ({told})"
-            shown = derivation.shown() or ["it read nothing"]
+            shown = derivation.shown(view) or ["it read nothing"]
             raise CheckError(declaration.where(name), rule, shown) from cause
 
 

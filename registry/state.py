@@ -8,21 +8,16 @@ depend on what changed, or raises. Knows nothing of bags and locks.
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING
 from typing import Any, NamedTuple
 
-from registry.derivation import Derivation, DerivedView
-from registry.errors import (
-    FactNotSetError,
-    OverrideError,
-    UnknownAttributeError,
-    UnknownFieldError,
-    did_you_mean,
-)
+from registry.derivation import Before, Derivation
+from registry.equality import copied, is_plain, is_same
+from registry.errors import FactNotSetError, UnknownAttributeError, did_you_mean
 from registry.instance import Record, fields_set, schema_of
 from registry.masking import Mask
+from registry.names import Names
 from registry.resolution import decide, enforce
 from registry.store import DerivedField
 from registry.values import check_derived, check_values, validate
@@ -52,13 +47,13 @@ class State(NamedTuple):
         scopes: what the open scopes hold, the outermost first.
         values: what is in effect, by field; a field that cannot be computed until a run-time
             fact is set is not there.
-        reads: what each derived field read when it was last computed.
+        reads: what each derived field read when it was last computed, with the value.
     """
 
     overrides: Mapping[str, Held]
     scopes: tuple[Mapping[str, Held], ...]
     values: Mapping[str, Any]
-    reads: Mapping[str, Iterable[str]]
+    reads: Mapping[str, Mapping[str, Any]]
 
     def holder(self, name: str) -> Held | None:
         """Return the value that someone gave a field, or None for one left to itself."""
@@ -80,6 +75,7 @@ class Model:
         decisions: what the resolvers decided, by field.
         base: the values of the input fields before any override.
         namespaces: the path of every field that has one.
+        names: what a name or dotted path means.
     """
 
     def __init__(self, record: Record) -> None:
@@ -89,7 +85,9 @@ class Model:
         self.owner = type(record).__qualname__
         self.secrets = schema.secrets
         self.template = schema.template
-        self.typed = {name: getattr(record, name) for name in schema.names if hasattr(record, name)}
+        self.typed = {
+            name: copied(getattr(record, name)) for name in schema.names if hasattr(record, name)
+        }
         # A class that came to the registry after the record was composed has no say in it.
         self.declarations = tuple(
             each
@@ -107,7 +105,11 @@ class Model:
             **schema.namespaces,
             **{name: field.namespace for name, field in self.derived.items()},
         }
+        self.names = Names(
+            {*self.typed, *self.derived}, self.namespaces, (each.path for each in self.declarations)
+        )
         self.decisions = decide(self.owner, self.declarations, self.typed, self.given, self.secrets)
+        self._made_of = {name: decision.reads for name, decision in self.decisions.items()}
         decided = {name: decision.value for name, decision in self.decisions.items()}
         self.base = {
             name: self.fallback(name) if value is None else value
@@ -120,8 +122,7 @@ class Model:
             type(record) is self.record_class
             and fields_set(record) == self.given
             and all(
-                _is_same(getattr(record, name, MISSING), value)
-                for name, value in self.typed.items()
+                is_same(getattr(record, name, MISSING), value) for name, value in self.typed.items()
             )
         )
 
@@ -132,19 +133,7 @@ class Model:
 
     def mask(self, state: State) -> Mask:
         """Return how the values of a state may be shown."""
-        return Mask(self.secrets, state.reads)
-
-    @functools.cached_property
-    def paths(self) -> dict[str, list[str]]:
-        """The leaves of every namespace by its path, the paths above it included, sorted."""
-        paths: dict[str, list[str]] = {}
-        for path in (*(each.path for each in self.declarations), *self.namespaces.values()):
-            parts = path.split(".")
-            for end in range(1, len(parts) + 1):
-                paths.setdefault(".".join(parts[:end]), [])
-        for name, path in self.namespaces.items():
-            paths[path].append(name)
-        return dict(sorted(paths.items()))
+        return Mask(self.secrets, {**self._made_of, **state.reads})
 
     def initial(self) -> State:
         """Return the state in which nothing is overridden."""
@@ -172,7 +161,7 @@ class Model:
         """
         new = State(overrides, scopes, old.values, old.reads)
         values = dict(old.values)
-        stale = set()
+        released = set()
         for name in touched:
             held = new.holder(name)
             if held is not None:
@@ -180,13 +169,15 @@ class Model:
             elif name in self.base:
                 values[name] = self.base[name]
             else:
-                stale.add(name)
-        changed = {
-            name
-            for name in touched
-            if values.get(name, MISSING) is not old.values.get(name, MISSING)
-        }
-        return self._derived_anew(new, values, stale | self._dependents(new, changed | stale))
+                released.add(name)
+        changed = {name for name in touched if _may_differ(old.values, values, name)} | released
+        dependents = self._dependents(new, changed) - released
+        before = Before(
+            {name: old.values[name] for name in dependents if name in old.values},
+            old.reads,
+            changed,
+        )
+        return self._derived_anew(new, values, released | dependents, before)
 
     def _dependents(self, state: State, names: Iterable[str]) -> set[str]:
         """Return the derived fields that read one of some fields, directly or not."""
@@ -203,25 +194,32 @@ class Model:
             waiting += new
         return found
 
-    def _derived_anew(self, state: State, values: dict[str, Any], stale: set[str]) -> State:
-        """Compute some derived fields and run all checks on the outcome."""
+    def _derived_anew(
+        self, state: State, values: dict[str, Any], stale: set[str], before: Before | None = None
+    ) -> State:
+        """Compute some derived fields, as far as they are not as before, and run all checks."""
         in_order = [field for name, field in self.derived.items() if name in stale]
         for field in in_order:
             values.pop(field.name, None)
             if field.default is not MISSING:
                 values[field.name] = field.default
-        derivation = Derivation(self.owner, values, self.derived, self.secrets, state.reads)
-        view = DerivedView(derivation, "a derivation only returns its value")
+        known_reads = {**self._made_of, **state.reads}
+        derivation = Derivation(self.owner, values, self.derived, self.secrets, known_reads, before)
         for field in in_order:
             # Without a fact it reads, it follows once that is set; reading it says so.
             with contextlib.suppress(FactNotSetError):
-                derivation.read(field.name, view)
-        reads = {**state.reads, **derivation.reads}
-        enforce(self.owner, self.declarations, values, self.derived, self.secrets, reads)
-        return state._replace(values=values, reads=reads)
+                derivation.value(field.name)
+        enforce(derivation, self.declarations)
+        return state._replace(
+            values={**values, **derivation.computed}, reads={**state.reads, **derivation.reads}
+        )
 
-    def check(self, given: Mapping[str, Any]) -> None:
+    def check(self, state: State, given: Mapping[str, Any]) -> None:
         """Check values that fields are to be given while the program runs.
+
+        Args:
+            state: what is in effect.
+            given: the values by field.
 
         Raises:
             InvalidValueError: some do not fit.
@@ -233,44 +231,10 @@ class Model:
             if value is not self.template.get(name, MISSING)
         }
         check_values(self.inputs, stated)
+        mask = self.mask(state)
         for name, value in given.items():
             if name in self.derived:
-                check_derived(self.derived[name], value)
-
-    def by_field(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return values given by name or dotted path by the name of the field.
-
-        Raises:
-            UnknownFieldError: a name means no field.
-            OverrideError: two of them mean the same.
-        """
-        named: dict[str, Any] = {}
-        for name, value in given.items():
-            field = self.field_named(name)
-            if field in named:
-                raise OverrideError(field, "it is given twice, by its name and by its path")
-            named[field] = value
-        return named
-
-    def field_named(self, name: str) -> str:
-        """Return the field that a name or dotted path means.
-
-        Raises:
-            UnknownFieldError: it means none; the message says what it is instead.
-        """
-        path, _, field = name.rpartition(".")
-        actual = self.namespaces.get(field)
-        if field in self.typed or field in self.derived:
-            if path in ("", actual):
-                return field
-            raise UnknownFieldError(f"the namespace {path!r}", field, f" It is in {actual!r}.")
-        within = [each for each in self.paths if each == name or each.endswith(f".{name}")]
-        if within:
-            leaves = ", ".join(self.paths[within[0]][:3]) or "those of its parts"
-            hint = f" It is the namespace {within[0]!r}; name its fields, such as {leaves}."
-        else:
-            hint = did_you_mean(field, [*self.typed, *self.derived])
-        raise UnknownFieldError("the configuration", name, hint)
+                check_derived(self.derived[name], value, hidden=mask.covers(name))
 
     def explain_absence(self, state: State, path: str, name: str) -> AttributeError:
         """Return the error for a name that a bag lacks."""
@@ -280,25 +244,26 @@ class Model:
         if name in self.namespaces:
             hint = f" It is in the namespace {self.namespaces[name]!r}."
         else:
-            hint = did_you_mean(name, [*self.paths.get(path, ()), *self.paths])
+            paths = self.names.paths
+            hint = did_you_mean(name, [*paths.get(path, ()), *paths])
         return UnknownAttributeError(f"bag {path}", name, hint)
 
     def _why_unset(self, state: State, field: DerivedField) -> FactNotSetError:
         wanted, needs = field.name, ""
         while field.derived.fn is not None:
-            reads = state.reads[field.name]
+            reads = state.reads.get(field.name, ())
             unset = [read for read in reads if read in self.derived and read not in state.values]
+            if not unset:  # another thread has just set what it waited for
+                break
             field = self.derived[unset[-1]]
             needs = f"{wanted} needs it, "
         advice = f"{needs}set it with current().override(source, {field.name}=...)"
         return FactNotSetError(field.name, field.declaration.where(field.name), advice)
 
 
-def _is_same(one: object, other: object) -> bool:
-    """Tell whether two values are equal; a comparison without a plain answer counts as no."""
-    if one is other:
+def _may_differ(old: Mapping[str, Any], new: Mapping[str, Any], name: str) -> bool:
+    """Tell whether a value is another one, or the same object that may be another inside."""
+    if name not in old or name not in new:
         return True
-    try:
-        return type(one) is type(other) and bool(one == other)
-    except Exception:
-        return False
+    value = new[name]
+    return not (is_plain(value) and is_same(old[name], value))

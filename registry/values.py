@@ -19,6 +19,7 @@ from typing_extensions import is_typeddict
 from registry.annotations import arg_of
 from registry.errors import InvalidValueError, did_you_mean
 from registry.instance import require_record, schema_of
+from registry.masking import text_of
 from registry.store import DerivedField, InputField
 
 __all__ = ["check_derived", "check_values", "fits", "validate"]
@@ -67,12 +68,15 @@ def validate(record: Any) -> None:
         raise InvalidValueError(problems)
 
 
-def check_values(fields: Mapping[str, InputField], values: Mapping[str, Any]) -> None:
+def check_values(
+    fields: Mapping[str, InputField], values: Mapping[str, Any], *, hidden: bool = False
+) -> None:
     """Check some values against the declarations of their fields.
 
     Args:
         fields: the declarations by name.
         values: the values by name; a name that `fields` lacks is passed over.
+        hidden: whether messages leave out the values, as they do those of secrets.
 
     Raises:
         InvalidValueError: some values do not fit; the message has a line for each, with the
@@ -82,18 +86,19 @@ def check_values(fields: Mapping[str, InputField], values: Mapping[str, Any]) ->
         f"{field.declaration.where(name)}: {problem}"
         for name, value in values.items()
         if (field := fields.get(name)) is not None
-        for problem in _problems(name, field.type, value)
+        for problem in _problems(name, field.type, value, hidden)
     ]
     if problems:
         raise InvalidValueError(problems)
 
 
-def check_derived(field: DerivedField, value: Any) -> None:
+def check_derived(field: DerivedField, value: Any, *, hidden: bool = False) -> None:
     """Check a value that a derived field is pinned to, or a run-time fact is given.
 
     Args:
         field: the declaration; one that states no type takes anything.
         value: the value.
+        hidden: whether the message leaves it out.
 
     Raises:
         InvalidValueError: the value does not fit.
@@ -101,7 +106,7 @@ def check_derived(field: DerivedField, value: Any) -> None:
     declared = field.type
     if declared is not None and not fits(value, declared):
         place = field.declaration.where(field.name)
-        raise InvalidValueError([f"{place}: {_mismatch(field.name, declared, repr(value), value)}"])
+        raise InvalidValueError([f"{place}: {_mismatch(field.name, declared, value, hidden)}"])
 
 
 def fits(value: object, annotation: Any) -> bool:
@@ -118,22 +123,23 @@ def fits(value: object, annotation: Any) -> bool:
     return _predicate(annotation)(value)
 
 
-def _problems(name: str, annotation: Any, value: Any) -> Iterator[str]:
+def _problems(name: str, annotation: Any, value: Any, hidden: bool = False) -> Iterator[str]:
     arg = arg_of(annotation)
-    shown = "***" if arg is not None and arg.secret else repr(value)
+    hidden = hidden or (arg is not None and arg.secret)
     if not fits(value, annotation):
-        yield _mismatch(name, annotation, shown, value)
+        yield _mismatch(name, annotation, value, hidden)
     elif arg is not None and arg.choices is not None and value is not None:
         items = value if isinstance(value, list | set | frozenset | tuple) else [value]
         for item in items:
             if item not in arg.choices:
                 words = [str(choice) for choice in arg.choices]
-                hint = "" if arg.secret else did_you_mean(str(item), words)
-                shown = "***" if arg.secret else repr(item)
+                hint = "" if hidden else did_you_mean(str(item), words)
+                shown = "***" if hidden else text_of(item)
                 yield f"{name} must be one of {', '.join(words)}, not {shown}.{hint}"
 
 
-def _mismatch(name: str, annotation: Any, shown: str, value: Any) -> str:
+def _mismatch(name: str, annotation: Any, value: Any, hidden: bool) -> str:
+    shown = "***" if hidden else text_of(value)
     return f"{name} must be {_described(annotation)}, not {shown} ({type(value).__name__})"
 
 

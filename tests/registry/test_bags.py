@@ -199,7 +199,7 @@ def test_a_name_that_is_not_there_is_explained(name: str, hint: str, context: Co
 
 
 def test_a_complete_bag_answers_an_unknown_name_as_any_object(context: Context) -> None:
-    with pytest.raises(AttributeError, match="'Bag' object has no attribute 'tp_sise'"):
+    with pytest.raises(AttributeError, match="'bag parallel' object has no attribute 'tp_sise'"):
         context.bag("parallel").tp_sise  # noqa: B018
 
 

@@ -83,7 +83,7 @@ def context() -> Context:
 def everything(context: Context) -> tuple[Any, ...]:
     """All that a change could show in."""
     bags = {path: dict(vars(context.bag(path))) for path in ("parallel", "exec", "exec.moe")}
-    return context.resolved(), bags, context.log, context.overridden()
+    return context.resolved(), bags, context.log, context.held()
 
 
 BROKEN = {

@@ -73,7 +73,7 @@ def everything(context: Context) -> tuple[Any, ...]:
     bags = [vars(context.bag(path)) for path in ("parallel", "log")]
     identities = [{name: id(value) for name, value in bag.items()} for bag in bags]
     explained = [str(context.explain(name)) for name in (*REGISTRY.input, *REGISTRY.derived)]
-    return identities, context.log, context.overridden(), explained
+    return identities, context.log, context.held(), explained
 
 
 def test_inside_the_new_values_count_and_outside_the_old(context: Context) -> None:
@@ -278,4 +278,4 @@ def test_after_any_nest_of_scopes_only_the_overrides_are_left(steps: list) -> No
 
     run(steps)
     assert context.resolved() == plain.resolved()
-    assert context.overridden().keys() == plain.overridden().keys()
+    assert context.held().keys() == plain.held().keys()
