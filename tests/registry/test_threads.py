@@ -1,5 +1,7 @@
 """Many threads read one configuration while it changes, and some change it."""
 
+import os
+import signal
 import sys
 import threading
 import time
@@ -9,6 +11,8 @@ import pytest
 
 from registry import (
     Context,
+    Derived,
+    FactNotSetError,
     Namespace,
     Registry,
     check,
@@ -150,3 +154,70 @@ def test_threads_that_publish_the_same_record_get_one_context() -> None:
     for thread in threads:
         thread.join()
     assert [each is contexts[0] for each in contexts] == [True] * READERS
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_forked_while_a_thread_changes_something_can_change_it_too() -> None:
+    inside, proceed = threading.Event(), threading.Event()
+    registry = Registry("fork")
+
+    class Slow(Namespace, registry=registry):
+        _NS_PATH = "slow"
+
+        value: int = 0
+
+        @derived
+        def doubled(cfg) -> int:
+            if cfg.value == 1:
+                inside.set()
+                proceed.wait(30)
+            return cfg.value * 2
+
+    context = publish(compose("Slows", registry=registry)())
+    writer = threading.Thread(target=context.override, args=("slow",), kwargs={"value": 1})
+    writer.start()
+    assert inside.wait(30)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # a child that hangs is killed
+        context.override("child", value=3)
+        doubled = live.slow.doubled
+        reset()
+        publish(Args(tp_size=2, dp_size=2))
+        os._exit(doubled + live.parallel.product)
+    proceed.set()
+    writer.join(30)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 10
+    assert (live.slow.value, live.slow.doubled) == (1, 2)
+
+
+def test_a_name_that_comes_and_goes_is_there_or_explained() -> None:
+    registry = Registry("comes and goes")
+
+    class Group(Namespace, registry=registry):
+        _NS_PATH = "group"
+
+        size: int = 1
+        rank = Derived(doc="Rank inside the group.", type=int)
+
+        @derived
+        def is_first(cfg) -> bool:
+            return cfg.rank == 0
+
+    context = publish(compose("Group", registry=registry)())
+
+    def write() -> None:
+        for _ in range(CHANGES // 5):
+            context.override("set", rank=0)
+            context.release("rank")
+
+    def read() -> object:
+        try:
+            return None if live.group.rank == 0 and live.group.is_first else "half"
+        except FactNotSetError:
+            return None
+        except Exception as error:
+            return error
+
+    assert while_reading(read, write) == []
