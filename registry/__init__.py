@@ -47,10 +47,13 @@ if TYPE_CHECKING:
     from registry.cli import ArgumentParser, add_cli_args, from_cli_args
     from registry.cli_words import CommandLineError
     from registry.config_file import ConfigFile, ConfigFileError, read_config_file
+    from registry.config_values import values_of_file
     from registry.context import Change, Context
+    from registry.deprecation import DeprecatedFlagWarning
     from registry.explanation import Explanation, Layer
     from registry.pickling import RecordPicklingError, RecordUnpicklingError
     from registry.publication import bag, current, publish, reset
+    from registry.settings import InvalidSettingsError
     from registry.values import validate
 
 __all__ = [
@@ -69,6 +72,7 @@ __all__ = [
     "ConfigFileError",
     "Context",
     "DeclarationError",
+    "DeprecatedFlagWarning",
     "DerivationCycleError",
     "DerivationError",
     "Derived",
@@ -81,6 +85,7 @@ __all__ = [
     "InputField",
     "InputFields",
     "InvalidPathError",
+    "InvalidSettingsError",
     "InvalidValueError",
     "Layer",
     "MissingPathError",
@@ -120,6 +125,7 @@ __all__ = [
     "reset",
     "resolver",
     "validate",
+    "values_of_file",
 ]
 
 
@@ -133,7 +139,9 @@ _AT_FIRST_USE = {
     "ConfigFile": "config_file",
     "ConfigFileError": "config_file",
     "Context": "context",
+    "DeprecatedFlagWarning": "deprecation",
     "Explanation": "explanation",
+    "InvalidSettingsError": "settings",
     "Layer": "explanation",
     "RecordPicklingError": "pickling",
     "RecordUnpicklingError": "pickling",
@@ -145,6 +153,7 @@ _AT_FIRST_USE = {
     "read_config_file": "config_file",
     "reset": "publication",
     "validate": "values",
+    "values_of_file": "config_values",
 }
 
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from registry.annotations import arg_of
 from registry.cli_keys import KeyedValues
-from registry.cli_types import options_of, word_of
+from registry.cli_types import flags_of, options_of, word_of
 from registry.cli_words import CommandLineError, Spelling
 from registry.declaration import Arg
 from registry.errors import FieldDeclarationError
@@ -145,14 +145,13 @@ def add_cli_args(parser: argparse.ArgumentParser, record_class: type[Any]) -> No
             groups[path] = parser.add_argument_group(path)
         subject = f"{record_class.__qualname__}.{spec.name}"
         default = schema.default_of(spec.name)
-        flag = arg.cli_name or "--" + spec.name.lstrip("_").replace("_", "-")
         options = {
             **options_of(subject, spec.type, arg, default),
             "dest": spec.name,
             "required": spec.name in schema.required if arg.required is None else arg.required,
             "help": _help(arg, default),
         }
-        _add(groups[path], [flag, *arg.aliases], subject, options)
+        _add(groups[path], flags_of(spec.name, arg), subject, options)
 
 
 def from_cli_args(record_class: type[Any], args: argparse.Namespace) -> Any:

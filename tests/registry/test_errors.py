@@ -62,7 +62,8 @@ def test_all_errors_have_one_base_and_are_public() -> None:
         for each in exported
         if isinstance(each, type) and issubclass(each, Exception) and each is not RegistryError
     }
-    assert public - {registry.DroppedOverridesWarning} == set(ERRORS)
+    warnings = {registry.DeprecatedFlagWarning, registry.DroppedOverridesWarning}
+    assert public - warnings == set(ERRORS)
 
 
 @each_error
