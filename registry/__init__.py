@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from registry.config_values import values_of_file
     from registry.context import Change, Context
     from registry.deprecation import DeprecatedFlagWarning
+    from registry.environment import UnknownVariableWarning, values_of_environment
     from registry.explanation import Explanation, Layer
+    from registry.layers import MissingSettingsError
     from registry.pickling import RecordPicklingError, RecordUnpicklingError
     from registry.publication import bag, current, publish, reset
     from registry.settings import InvalidSettingsError
@@ -89,6 +91,7 @@ __all__ = [
     "InvalidValueError",
     "Layer",
     "MissingPathError",
+    "MissingSettingsError",
     "MutableDefaultError",
     "Namespace",
     "NotPicklableError",
@@ -105,6 +108,7 @@ __all__ = [
     "UnknownAttributeError",
     "UnknownFieldError",
     "UnknownNamespaceError",
+    "UnknownVariableWarning",
     "UnresolvedNameError",
     "View",
     "add_cli_args",
@@ -125,6 +129,7 @@ __all__ = [
     "reset",
     "resolver",
     "validate",
+    "values_of_environment",
     "values_of_file",
 ]
 
@@ -143,8 +148,10 @@ _AT_FIRST_USE = {
     "Explanation": "explanation",
     "InvalidSettingsError": "settings",
     "Layer": "explanation",
+    "MissingSettingsError": "layers",
     "RecordPicklingError": "pickling",
     "RecordUnpicklingError": "pickling",
+    "UnknownVariableWarning": "environment",
     "add_cli_args": "cli",
     "bag": "publication",
     "current": "publication",
@@ -153,6 +160,7 @@ _AT_FIRST_USE = {
     "read_config_file": "config_file",
     "reset": "publication",
     "validate": "values",
+    "values_of_environment": "environment",
     "values_of_file": "config_values",
 }
 

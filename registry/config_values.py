@@ -5,7 +5,6 @@ A key may stand alone, below its namespace or behind it after a dot, in any mixt
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +12,7 @@ from registry.config_file import ConfigFile
 from registry.deprecation import warn_deprecated
 from registry.errors import InvalidValueError, did_you_mean
 from registry.reading import value_of_plain
-from registry.settings import InvalidSettingsError, Setting, Settings
+from registry.settings import InvalidSettingsError, Setting, Settings, underscored
 
 __all__ = ["values_of_file"]
 
@@ -73,7 +72,7 @@ class _Reader:
     def __init__(self, settings: Settings, file: ConfigFile, retired: Mapping[str, str]) -> None:
         self._settings = settings
         self._file = file
-        self._retired = {_underscored(flag): instead for flag, instead in retired.items()}
+        self._retired = {underscored(flag): instead for flag, instead in retired.items()}
         self._places: dict[str, str] = {}
         self.values: dict[str, Any] = {}
         self.problems: list[str] = []
@@ -164,12 +163,5 @@ class _Reader:
 
     def _as_key(self, instead: str) -> str:
         """Return what to type on a command line as what to write in a file."""
-        match = re.fullmatch(r"(--[\w-]+)(?:[ =](\S+))?", instead)
-        setting = self._settings.find(_underscored(match[1])) if match else None
-        if match is None or setting is None:
-            return instead
-        return f"{setting.name}: {match[2]}" if match[2] else setting.name
-
-
-def _underscored(flag: str) -> str:
-    return flag.lstrip("-").replace("-", "_")
+        name, value = self._settings.replacement(instead) or (instead, "")
+        return f"{name}: {value}" if value else name

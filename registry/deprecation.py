@@ -25,6 +25,7 @@ def warn_deprecated(subject: str, replacement: str, stacklevel: int = 2) -> None
     Example:
         >>> import warnings
         >>> with warnings.catch_warnings(record=True) as caught:
+        ...     warnings.simplefilter("always")
         ...     warn_deprecated("--old", "--new")
         >>> print(caught[0].message)
         --old is deprecated: use --new

@@ -34,7 +34,7 @@ def value_of_plain(setting: Setting, value: Any, key: str) -> Any:
     Raises:
         InvalidValueError: the field does not take it.
     """
-    if setting.arg.secret and "***" in (value if isinstance(value, list) else [value]):
+    if setting.arg.secret and value == "***":
         raise InvalidValueError(
             [f"{key} is masked, the file was written without its secrets; write the secret itself"]
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,7 +19,7 @@ from registry.declaration import Arg
 from registry.errors import FieldDeclarationError, InvalidValueError
 from registry.instance import schema_of
 
-__all__ = ["InvalidSettingsError", "Setting", "Settings"]
+__all__ = ["InvalidSettingsError", "Setting", "Settings", "underscored"]
 
 
 class InvalidSettingsError(InvalidValueError):
@@ -134,7 +135,7 @@ class Settings:
         self.opposites: dict[str, Setting] = {}
         for setting in self.by_name.values():
             for flag in setting.flags:
-                spelling = flag.lstrip("-").replace("-", "_")
+                spelling = underscored(flag)
                 self.spellings.setdefault(spelling, setting)
                 if setting.is_pair and flag.startswith("--"):
                     self.opposites["no_" + spelling] = setting
@@ -161,6 +162,19 @@ class Settings:
         """
         return spelling not in self.spellings and spelling in self.opposites
 
+    def replacement(self, instead: str) -> tuple[str, str] | None:
+        """Take apart what is to be typed in place of a retired flag.
+
+        Args:
+            instead: such as `--ep-size` or `--moe-a2a-backend deepep`.
+
+        Returns:
+            The field and the value, which may be empty; None if there is more in the text.
+        """
+        match = re.fullmatch(r"(--[\w-]+)(?:[ =](\S+))?", instead)
+        setting = None if match is None else self.find(underscored(match[1]))
+        return None if match is None or setting is None else (setting.name, match[2] or "")
+
     def names_in(self, path: str) -> list[str]:
         """Return what may stand in a namespace: its fields and the namespaces below it.
 
@@ -173,6 +187,11 @@ class Settings:
             *self.opposites,
             *(each[len(below) :] for each in self.paths if each.startswith(below)),
         ]
+
+
+def underscored(flag: str) -> str:
+    """Return the name that a flag is: without leading dashes, underscores for the others."""
+    return flag.lstrip("-").replace("-", "_")
 
 
 def _prefixes(parts: list[str]) -> Iterable[str]:
