@@ -45,6 +45,9 @@ def value_of_plain(setting: Setting, value: Any, key: str) -> Any:
     except InvalidValueError as error:
         problems = error.problems
     advice = _advice(setting, value, key)
+    if advice and value is not None:
+        # What is wrong is the type; what the nearest choice is would be beside the point.
+        problems = tuple(problems_with(key, setting.annotation, value))
     raise InvalidValueError([problem + advice for problem in problems])
 
 
@@ -174,8 +177,10 @@ def _no_switch(setting: Setting, value: Any, key: str) -> str:
     optional = " or null" if fits(None, setting.annotation) else ""
     word = str(value).lower()
     meant = "true" if word in _ON else "false" if word in _OFF else ""
+    if setting.arg.secret:
+        meant = ""
     advice = f"; write {meant}" if meant else ""
-    if meant == word and isinstance(value, str):
+    if meant and meant == word and isinstance(value, str):
         advice += " without quotes"
     shown = "null" if value is None else "***" if setting.arg.secret else repr(value)
     return f"{key} must be true or false{optional}, not {shown}{advice}"
