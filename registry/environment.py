@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from registry.deprecation import warn_deprecated
-from registry.errors import InvalidValueError, did_you_mean
+from registry.errors import InvalidValueError
 from registry.reading import value_of_text
 from registry.settings import InvalidSettingsError, Settings, underscored
 
-__all__ = ["UnknownVariableWarning", "values_of_environment"]
+__all__ = ["UnknownVariableWarning", "nearest", "values_of_environment"]
 
 
 class UnknownVariableWarning(UserWarning):
@@ -125,6 +125,22 @@ class _Reader:
             if name:
                 instead = f"{self._prefix}{name.upper()}" + (f"={value}" if value else "")
             raise InvalidValueError([f"{variable} is retired; set {instead} instead"])
-        hint = did_you_mean(variable.upper(), self._spellings)
-        if hint:
-            self.unknown.append(f"the variable {variable} sets nothing.{hint}")
+        near = nearest(variable, self._spellings, self._prefix)
+        if near:
+            self.unknown.append(f"the variable {variable} sets nothing. Did you mean {near!r}?")
+
+
+def nearest(variable: str, variables: Iterable[str], prefix: str) -> str:
+    """Return the variable that is nearest to one, or an empty string.
+
+    Args:
+        variable: its name.
+        variables: the names of the others.
+        prefix: what they all begin with, which would make all of them alike.
+    """
+    # Imported where it is needed: nobody needs it until something is wrong.
+    import difflib
+
+    names = [each.removeprefix(prefix) for each in variables]
+    near = difflib.get_close_matches(variable.removeprefix(prefix).upper(), names, 1, 0.75)
+    return prefix + near[0] if near else ""

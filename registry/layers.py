@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from registry.cli_layers import Layers
 from registry.config_file import read_config_file
 from registry.config_values import values_of_file
-from registry.environment import values_of_environment
+from registry.environment import nearest, values_of_environment
 from registry.errors import RegistryError
 from registry.settings import Setting, Settings
 
@@ -75,24 +74,36 @@ def require(
     names = list(names)
     if not names:
         return
-    settings = Settings(record_class).by_name
-    lines = [_missing(settings[name], layers, environ) for name in names if name in settings]
+    settings = Settings(record_class)
     # What the program keeps for itself is missed by the constructor.
-    if lines:
-        raise MissingSettingsError(lines)
+    missing = [settings.by_name[name] for name in names if name in settings.by_name]
+    if missing:
+        known = {name.upper() for name in settings.spellings}
+        prefix = layers.env_prefix or ""
+        unknown = [
+            each
+            for each in environ
+            if each.startswith(prefix) and each.removeprefix(prefix) not in known
+        ]
+        raise MissingSettingsError([_missing(setting, layers, unknown) for setting in missing])
 
 
-def _missing(setting: Setting, layers: Layers, environ: Mapping[str, str]) -> str:
+def _missing(setting: Setting, layers: Layers, unknown: Iterable[str]) -> str:
+    """Say how a field can be given.
+
+    Args:
+        setting: the field.
+        layers: what stands under the command line.
+        unknown: the variables that have the prefix and are no fields.
+    """
     ways = [f"type {setting.flags[0]}"] if setting.flags else []
     if layers.config is not None:
-        ways.append(f"write {setting.name} in {layers.files[-1] if layers.files else 'a file'}")
-        if not layers.files:
-            ways[-1] += f" and type {layers.config} FILE"
-    near: list[str] = []
+        place = layers.files[-1] if layers.files else f"a file and type {layers.config} FILE"
+        ways.append(f"write {setting.name} in {place}")
+    near = ""
     if layers.env_prefix is not None:
         variable = layers.env_prefix + setting.name.upper()
         ways.append(f"set the variable {variable}")
-        others = [each for each in environ if each.startswith(layers.env_prefix)]
-        near = difflib.get_close_matches(variable, others, n=1, cutoff=0.8)
-    hint = f". There is a variable {near[0]}; was it meant?" if near else ""
+        near = nearest(variable, unknown, layers.env_prefix)
+    hint = f". There is a variable {near}; was it meant?" if near else ""
     return f"{setting.name} is required: {', or '.join(ways)}{hint}"
