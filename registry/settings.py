@@ -140,7 +140,9 @@ class Settings:
                 if setting.is_pair and flag.startswith("--"):
                     self.opposites["no_" + spelling] = setting
         self.paths = dict.fromkeys(
-            prefix for path in schema.namespaces.values() for prefix in _prefixes(path.split("."))
+            prefix
+            for path in dict.fromkeys(schema.namespaces.values())
+            for prefix in _prefixes(path.split("."))
         )
         source = schema.source or tuple
         self.derived = frozenset(name for each in source() for name in each.derived)

@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import typing
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -152,13 +153,15 @@ def check_all_ways(values: dict[str, Any], parser: ArgumentParser) -> None:
         assert fields_set(other) == fields_set(record) == values.keys()
 
 
-@pytest.mark.parametrize("name", FLAGGED)
-@settings(max_examples=2)
+@pytest.mark.parametrize("path", sorted(set(PATHS.values())))
+@settings(max_examples=5)
 @given(data=st.data())
 def test_a_setting_means_the_same_in_every_way_to_give_it(
-    name: str, data: st.DataObject, parser: ArgumentParser
+    path: str, data: st.DataObject, parser: ArgumentParser
 ) -> None:
-    check_all_ways({"model_path": "m", name: data.draw(values_for(name))}, parser)
+    names = [name for name in FLAGGED if PATHS[name] == path]
+    values = {name: data.draw(values_for(name), label=name) for name in names}
+    check_all_ways({"model_path": "m", **values}, parser)
 
 
 @settings(max_examples=15)
@@ -169,14 +172,27 @@ def test_so_do_many_at_once(data: st.DataObject, parser: ArgumentParser) -> None
     check_all_ways(values, parser)
 
 
-@pytest.mark.parametrize("name", [*SWITCHES, *PAIRS, *STATES])
-def test_false_in_a_file_is_off_and_set_whichever_way_it_is_spelled(name: str) -> None:
-    for key in (name, name.replace("_", "-"), f"{PATHS[name]}.{name}"):
-        values = values_of_file(ServerArgs, ConfigFile("run.json", {key: False}))
-        assert values == {name: False}
-    if name in PAIRS:
-        for key in ("no_" + name, "no-" + name.replace("_", "-")):
-            assert values_of_file(ServerArgs, ConfigFile("run.json", {key: True})) == values
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        lambda name: name,
+        lambda name: name.replace("_", "-"),
+        lambda name: f"{PATHS[name]}.{name}",
+    ],
+)
+def test_false_in_a_file_is_off_and_set_whichever_way_it_is_spelled(
+    spelled: Callable[[str], str],
+) -> None:
+    names = [*SWITCHES, *PAIRS, *STATES]
+    file = ConfigFile("run.json", {spelled(name): False for name in names})
+    assert values_of_file(ServerArgs, file) == dict.fromkeys(names, False)
+
+
+@pytest.mark.parametrize("prefix", ["no_", "no-"])
+def test_the_flag_that_turns_a_pair_off_does_so_in_a_file(prefix: str) -> None:
+    for value in (True, False):
+        file = ConfigFile("run.json", {prefix + name: value for name in PAIRS})
+        assert values_of_file(ServerArgs, file) == dict.fromkeys(PAIRS, not value)
 
 
 def run(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
