@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from registry.annotations import arg_of
 from registry.cli_keys import KeyedValues, merged
-from registry.cli_layers import LAYERS, Layers, add_layers
+from registry.cli_layers import Layers, add_layers, layers_of
 from registry.cli_types import flags_of, options_of, word_of
 from registry.cli_words import CommandLineError, Spelling
 from registry.declaration import Arg
@@ -184,7 +184,7 @@ def add_cli_args(
     layered = config is not None or env_prefix is not None
     if layered:
         retired = parser._retired if isinstance(parser, ArgumentParser) else {}
-        add_layers(parser, record_class.__qualname__, Layers(config, env_prefix, retired))
+        add_layers(parser, record_class, Layers(config, env_prefix, retired))
     groups: dict[str | None, Any] = {None: parser}
     for spec in dataclasses.fields(record_class):
         arg = arg_of(spec.type)
@@ -237,15 +237,16 @@ def from_cli_args(
     """
     given = vars(args)
     typed = {name: given[name] for name in schema_of(record_class).names if name in given}
-    if LAYERS in given:
+    noted = layers_of(record_class, given)
+    if noted is not None:
         # Imported where it is needed: reading files takes as long to load as all of the above.
         from registry import layers
 
         environ = os.environ if environ is None else environ
-        under = layers.values_under(record_class, given[LAYERS], environ)
+        under = layers.values_under(record_class, noted, environ)
         values = under | {name: _over(under.get(name), value) for name, value in typed.items()}
         missing = (name for name in _required(record_class) if name not in values)
-        layers.require(record_class, missing, given[LAYERS], environ)
+        layers.require(record_class, missing, noted, environ)
     else:
         values = {name: _over(None, value) for name, value in typed.items()}
     return record_class(**values)

@@ -11,10 +11,7 @@ from typing import Any, NamedTuple
 
 from registry.errors import ComposeError
 
-__all__ = ["LAYERS", "Layers", "add_layers"]
-
-LAYERS = "_registry_layers"
-"""The attribute of parsed arguments that holds `Layers`."""
+__all__ = ["Layers", "add_layers", "layers_of"]
 
 
 class Layers(NamedTuple):
@@ -33,12 +30,23 @@ class Layers(NamedTuple):
     files: tuple[str, ...] = ()
 
 
-def add_layers(parser: argparse.ArgumentParser, record: str, layers: Layers) -> None:
+def layers_of(record_class: type[Any], parsed: Mapping[str, Any]) -> Layers | None:
+    """Return what stands under a command line for a record, or None.
+
+    Args:
+        record_class: the record class, or a subclass of the one that was added to the parser.
+        parsed: the attributes that the parser returned.
+    """
+    names = map(_attribute, record_class.__mro__)
+    return next((parsed[name] for name in names if name in parsed), None)
+
+
+def add_layers(parser: argparse.ArgumentParser, record_class: type[Any], layers: Layers) -> None:
     """Let a parser note what stands under its command lines.
 
     Args:
         parser: the parser.
-        record: the name of the record class, for messages.
+        record_class: the record that it is for. A parser may serve several.
         layers: what there is.
 
     Raises:
@@ -46,19 +54,25 @@ def add_layers(parser: argparse.ArgumentParser, record: str, layers: Layers) -> 
         argparse.ArgumentError: the parser has the flag already.
     """
     config, prefix = layers.config, layers.env_prefix
+    record, attribute = record_class.__qualname__, _attribute(record_class)
     if config is not None and not config.startswith("--"):
         raise ComposeError(record, f'takes config as a flag, such as "--config", not {config!r}')
     if prefix == "":
         problem = 'takes an env_prefix such as "SERVER_"; without, any variable would count'
         raise ComposeError(record, problem)
     if config is None:
-        parser.set_defaults(**{LAYERS: layers})
+        parser.set_defaults(**{attribute: layers})
         return
     text = "YAML, TOML or JSON file with settings; of several, the last one that has it counts. "
     text += "The command line counts most."
     parser.add_argument(
-        config, dest=LAYERS, action=_AddFile, metavar="FILE", default=layers, help=text
+        config, dest=attribute, action=_AddFile, metavar="FILE", default=layers, help=text
     )
+
+
+def _attribute(record_class: type[Any]) -> str:
+    """Return the attribute of parsed arguments that holds the layers of a record."""
+    return f"_layers_of_{record_class.__module__}.{record_class.__qualname__}"
 
 
 class _AddFile(argparse.Action):

@@ -374,6 +374,8 @@ def _mapping(members: list[Any], default: Any) -> dict[str, Any]:
 def _parse_object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
+    except RecursionError as error:
+        raise argparse.ArgumentTypeError("expected JSON, but it is nested too deeply") from error
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"expected JSON, not {text!r}: {error}") from error
     if not isinstance(value, dict):

@@ -202,7 +202,7 @@ def _advice(setting: Setting, value: Any, key: str) -> str:
     elif isinstance(value, str) and setting.arg.type_parser is None:
         try:
             number = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             number = None
         if isinstance(number, bool | int | float) and would_do(number):
             return "; write it without quotes"

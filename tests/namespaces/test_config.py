@@ -154,7 +154,7 @@ def check_all_ways(values: dict[str, Any], parser: ArgumentParser) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(set(PATHS.values())))
-@settings(max_examples=5)
+@settings(max_examples=5, deadline=None)
 @given(data=st.data())
 def test_a_setting_means_the_same_in_every_way_to_give_it(
     path: str, data: st.DataObject, parser: ArgumentParser
@@ -164,7 +164,7 @@ def test_a_setting_means_the_same_in_every_way_to_give_it(
     check_all_ways({"model_path": "m", **values}, parser)
 
 
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_so_do_many_at_once(data: st.DataObject, parser: ArgumentParser) -> None:
     names = data.draw(st.lists(st.sampled_from(FLAGGED), max_size=20, unique=True))

@@ -1,5 +1,6 @@
 """What a configuration file means for a record, however its keys are spelled."""
 
+import dataclasses
 import enum
 import json
 import pickle
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry import (
@@ -184,6 +185,25 @@ def test_a_field_without_a_flag_can_be_set_unless_it_is_the_programs_own() -> No
     assert refused({"_explicitly_set": True}) == (
         "_explicitly_set is the program's own, which only the program sets"
     )
+
+
+def test_a_field_of_no_namespace_stands_alone() -> None:
+    @dataclasses.dataclass
+    class Base:
+        rounds: int = 1
+
+    Record = compose("Record", [Parallel], bases=(Base,))
+    assert values_of_file(Record, ConfigFile("a.json", {"rounds": 2})) == {"rounds": 2}
+    with pytest.raises(InvalidSettingsError) as caught:
+        values_of_file(Record, ConfigFile("a.json", {"parallel": {"rounds": 2}}))
+    assert str(caught.value) == (
+        "a.json: parallel.rounds: rounds belongs to no namespace; write rounds"
+    )
+
+
+@pytest.mark.parametrize("field", ["tags", "tp_size", "color", "switch"])
+def test_text_that_is_nested_too_deeply_is_refused_like_any_other(field: str) -> None:
+    assert refused({field: "[" * 100_000})
 
 
 @pytest.mark.parametrize(
@@ -455,14 +475,16 @@ def test_a_value_that_the_fields_own_parser_makes_passes_the_check() -> None:
             validate(Args(text_graph=value))
 
 
+TEXT = st.text("ab1-.*{}[]\"', é\0\n", max_size=5) | st.sampled_from(["red", "4k", "***", "true"])
 PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=5,
 )
 NAMES = st.sampled_from([*Args.__match_args__, "parallel", "exec", "exec.moe", "no_pair", "model."])
 
 
+@settings(deadline=None)
 @given(st.dictionaries(NAMES, PLAIN, max_size=4))
 def test_whatever_a_file_has_is_taken_or_refused_with_one_message(written: dict[str, Any]) -> None:
     with warnings.catch_warnings():

@@ -1,6 +1,7 @@
 """The command line over the environment over configuration files over defaults."""
 
 import argparse
+import dataclasses
 import json
 import os
 import pickle
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry import (
@@ -130,6 +131,7 @@ def text_for(value: Any) -> str:
     return " ".join(map(repr, value)) if isinstance(value, list) else json.dumps(value)
 
 
+@settings(deadline=None)
 @given(layers=st.tuples(LAYER, LAYER, LAYER, LAYER))
 def test_any_layers_make_one_record(
     layers: tuple[dict[str, Any], ...], tmp_path_factory: pytest.TempPathFactory
@@ -197,6 +199,29 @@ def test_the_variables_of_the_process_are_the_ones_that_count(
     assert parser_of().parse_record(Args, []).tp_size == 4
     assert parser_of().parse_record(Args, [], environ={}).tp_size == 1
     assert from_cli_args(Args, parser_of(env_prefix=None).parse_args([])).tp_size == 1
+
+
+def test_a_parser_may_serve_several_records_each_with_its_own_layers(tmp_path: Path) -> None:
+    class Own(Namespace, registry=Registry("client")):
+        _NS_PATH = "client"
+        rounds: A[int, "A field."] = 1
+
+    Client = compose("Client", [Own])
+    parser = parser_of()
+    add_cli_args(parser, Client, env_prefix="CLIENT_")
+    parsed = parser.parse_args(["--config", written(tmp_path, {"tp_size": 2})])
+    environ = {"CLIENT_ROUNDS": "3", "SERVER_DP_SIZE": "4"}
+    assert from_cli_args(Args, parsed, environ=environ) == Args(tp_size=2, dp_size=4)
+    assert from_cli_args(Client, parsed, environ=environ) == Client(rounds=3)
+
+
+def test_a_subclass_of_the_record_has_the_same_layers(tmp_path: Path) -> None:
+    @dataclasses.dataclass
+    class Own(Args):  # type: ignore[misc, valid-type]
+        rounds: int = 1
+
+    parsed = parser_of().parse_args(["--config", written(tmp_path, {"tp_size": 2, "rounds": 3})])
+    assert from_cli_args(Own, parsed, environ={}) == Own(tp_size=2, rounds=3)
 
 
 def test_either_layer_can_be_had_without_the_other(tmp_path: Path) -> None:
