@@ -67,8 +67,8 @@ def value_of_text(setting: Setting, text: str, name: str) -> Any:
     """
     if setting.arg.secret and text == "***":
         raise InvalidValueError([f"{name} is masked; give the secret itself"])
-    options = setting.options
-    if not options:
+    convert = setting.convert
+    if convert is None:
         problem = f"{name}: no text turns into {described(setting.annotation)}; the program sets it"
         raise InvalidValueError([problem])
     takes_empty = str in setting.kind.members and not setting.takes_several
@@ -77,13 +77,13 @@ def value_of_text(setting: Setting, text: str, name: str) -> Any:
     if setting.is_switch:
         value = _converted(setting, parse_bool, text, name)
     elif setting.takes_several:
-        value = _several(setting, text, name)
+        value = [_converted(setting, convert, each, name) for each in _words(setting, text, name)]
     else:
-        value = _converted(setting, options.get("type", str), text, name)
+        value = _converted(setting, convert, text, name)
     return _checked(setting, value, name)
 
 
-def _several(setting: Setting, text: str, name: str) -> list[Any]:
+def _words(setting: Setting, text: str, name: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -92,7 +92,7 @@ def _several(setting: Setting, text: str, name: str) -> list[Any]:
     count = setting.options.get("nargs")
     if isinstance(count, int) and len(words) != count:
         raise InvalidValueError([f"{name}: expected {count} words, not {len(words)}"])
-    return [_converted(setting, setting.options.get("type", str), each, name) for each in words]
+    return words
 
 
 def _converted(setting: Setting, convert: Callable[[str], Any], text: str, name: str) -> Any:
@@ -120,7 +120,7 @@ def _taken(setting: Setting, value: Any, key: str) -> Any:
 
 def _item(setting: Setting, value: Any, members: list[Any], key: str) -> Any:
     """Return what a value means that is one word on the command line."""
-    convert = setting.options.get("type")
+    convert = setting.convert
     if convert is None or value is None:
         return value
     if setting.arg.type_parser is not None:

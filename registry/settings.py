@@ -10,7 +10,7 @@ import argparse
 import dataclasses
 import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from registry.annotations import arg_of
@@ -77,6 +77,19 @@ class Setting:
             if self.has_flag:
                 raise
             return {}
+
+    @functools.cached_property
+    def convert(self) -> Callable[[str], Any] | None:
+        """Turns one word into a value, or is None where no text turns into the type."""
+        options = self.options
+        if "action" in options and "type" not in options:
+            # The action needs no word, such as one that counts; elsewhere there must be one.
+            plain = Arg(choices=self.arg.choices)
+            try:
+                options = options_of(self.name, self.annotation, plain, self.default)
+            except FieldDeclarationError:
+                return None
+        return options.get("type", str) if options else None
 
     @property
     def is_switch(self) -> bool:

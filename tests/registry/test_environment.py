@@ -48,6 +48,7 @@ class Parallel(Namespace, registry=REGISTRY):
     parsed: A[dict[str, Any] | None, Arg(type_parser=json.loads)] = None
     pairs: A[list[Any] | None, Arg(type_parser=json.loads, nargs=2)] = None
     counted: A[int, Arg(action="count")] = 0
+    appended: A[list[int] | None, Arg(action="append", action_kwargs={"type": int})] = None
     port: int | None = None
     handler: Any = None
     old: A[int, Arg(deprecated="--tp-size")] = 0
@@ -96,6 +97,8 @@ def values_of(**environ: str) -> dict[str, Any]:
         ("TAGS", '{"a": 1}', {"tags": {"a": 1}}),
         ("PARSED", '{"a": 1}', {"parsed": {"a": 1}}),
         ("PAIRS", "1 '[2]'", {"pairs": [1, [2]]}),
+        ("COUNTED", "3", {"counted": 3}),
+        ("APPENDED", "3 4", {"appended": [3, 4]}),
         ("PORT", "7", {"port": 7}),
         ("API_KEY", "hunter2", {"api_key": "hunter2"}),
     ],
