@@ -1,11 +1,13 @@
 """`python -m namespaces <launch flags>`: what a launch command sets, and what follows from it.
 
-The flags become a record, the record is pickled to a freshly spawned process, and what is
-printed is what that process sees.
+The flags, the files that `--config` names and the variables that begin with `SERVER_` become a
+record, the record is pickled to a freshly spawned process, and what is printed is what that
+process sees.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import multiprocessing
 import pickle
@@ -16,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from namespaces.record import ServerArgs
 from namespaces.report import describe, format_report
 from namespaces.retired import RETIRED
-from registry import ArgumentParser, RegistryError, add_cli_args, from_cli_args
+from registry import ArgumentParser, RegistryError, add_cli_args
 
 __all__ = ["main"]
 
@@ -44,9 +46,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="NAME",
         help="say why a field has its value; may be given several times",
     )
-    add_cli_args(parser, ServerArgs)
-    args = parser.parse_args(argv)
-    record = from_cli_args(ServerArgs, args)
+    add_cli_args(parser, ServerArgs, config="--config", env_prefix="SERVER_")
+    args = argparse.Namespace()
+    record = parser.parse_record(ServerArgs, argv, args)
     # Spawned, not forked: the process shares nothing with this one but what it imports.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=1, mp_context=context) as pool:

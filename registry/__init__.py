@@ -47,10 +47,15 @@ if TYPE_CHECKING:
     from registry.cli import ArgumentParser, add_cli_args, from_cli_args
     from registry.cli_words import CommandLineError
     from registry.config_file import ConfigFile, ConfigFileError, read_config_file
+    from registry.config_values import values_of_file
     from registry.context import Change, Context
+    from registry.deprecation import DeprecatedFlagWarning
+    from registry.environment import UnknownVariableWarning, values_of_environment
     from registry.explanation import Explanation, Layer
+    from registry.layers import MissingSettingsError
     from registry.pickling import RecordPicklingError, RecordUnpicklingError
     from registry.publication import bag, current, publish, reset
+    from registry.settings import InvalidSettingsError
     from registry.values import validate
 
 __all__ = [
@@ -69,6 +74,7 @@ __all__ = [
     "ConfigFileError",
     "Context",
     "DeclarationError",
+    "DeprecatedFlagWarning",
     "DerivationCycleError",
     "DerivationError",
     "Derived",
@@ -81,9 +87,11 @@ __all__ = [
     "InputField",
     "InputFields",
     "InvalidPathError",
+    "InvalidSettingsError",
     "InvalidValueError",
     "Layer",
     "MissingPathError",
+    "MissingSettingsError",
     "MutableDefaultError",
     "Namespace",
     "NotPicklableError",
@@ -100,6 +108,7 @@ __all__ = [
     "UnknownAttributeError",
     "UnknownFieldError",
     "UnknownNamespaceError",
+    "UnknownVariableWarning",
     "UnresolvedNameError",
     "View",
     "add_cli_args",
@@ -120,6 +129,8 @@ __all__ = [
     "reset",
     "resolver",
     "validate",
+    "values_of_environment",
+    "values_of_file",
 ]
 
 
@@ -133,10 +144,14 @@ _AT_FIRST_USE = {
     "ConfigFile": "config_file",
     "ConfigFileError": "config_file",
     "Context": "context",
+    "DeprecatedFlagWarning": "deprecation",
     "Explanation": "explanation",
+    "InvalidSettingsError": "settings",
     "Layer": "explanation",
+    "MissingSettingsError": "layers",
     "RecordPicklingError": "pickling",
     "RecordUnpicklingError": "pickling",
+    "UnknownVariableWarning": "environment",
     "add_cli_args": "cli",
     "bag": "publication",
     "current": "publication",
@@ -145,6 +160,8 @@ _AT_FIRST_USE = {
     "read_config_file": "config_file",
     "reset": "publication",
     "validate": "values",
+    "values_of_environment": "environment",
+    "values_of_file": "config_values",
 }
 
 

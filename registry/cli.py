@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from registry.annotations import arg_of
-from registry.cli_keys import KeyedValues
-from registry.cli_types import options_of, word_of
+from registry.cli_keys import KeyedValues, merged
+from registry.cli_layers import Layers, add_layers, layers_of
+from registry.cli_types import flags_of, options_of, word_of
 from registry.cli_words import CommandLineError, Spelling
 from registry.declaration import Arg
-from registry.errors import FieldDeclarationError
+from registry.errors import ComposeError, DeclarationError, FieldDeclarationError, RegistryError
 from registry.instance import schema_of
+from registry.schema import Schema
 
 __all__ = ["ArgumentParser", "add_cli_args", "from_cli_args"]
 
@@ -57,10 +60,11 @@ class ArgumentParser(argparse.ArgumentParser):
         self._unknown: list[str] = []
 
     def error(self, message: str) -> NoReturn:
-        """Print one line to standard error and exit with status 2."""
+        """Print a message, mostly one line, to standard error and exit with status 2."""
         if self._unknown:
             message = f"{self._unrecognized(self._unknown)} Then: {message}"
-        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+        between = "\n" if "\n" in message else " "
+        self.exit(2, f"{self.prog}: error: {message}{between}(see {self.prog} --help)\n")
 
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
@@ -83,6 +87,35 @@ class ArgumentParser(argparse.ArgumentParser):
         """Parse what is known of a command line; as in `argparse`, in all spellings of a flag."""
         return super().parse_known_args(self._rewrite(args)[0], namespace)
 
+    def parse_record(
+        self,
+        record_class: type[Any],
+        args: Sequence[str] | None = None,
+        namespace: argparse.Namespace | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Parse a command line, read what stands under it, and build a record.
+
+        Whatever the operator got wrong is printed, with exit status 2.
+
+        Args:
+            record_class: the class that was given to `add_cli_args`.
+            args: the command line; None takes it from `sys.argv`.
+            namespace: takes the parsed arguments, for a program with options of its own.
+            environ: the environment variables; None takes those of the process.
+
+        Returns:
+            The record.
+        """
+        parsed = self.parse_args(args, namespace)
+        try:
+            return from_cli_args(record_class, parsed, environ=environ)
+        except (ComposeError, DeclarationError):  # the program's own faults
+            raise
+        except RegistryError as error:
+            self.error(str(error))
+
     def _rewrite(self, args: Sequence[str] | None) -> tuple[list[str], list[str]]:
         try:
             return self._spelling().rewrite(sys.argv[1:] if args is None else args)
@@ -100,20 +133,33 @@ class ArgumentParser(argparse.ArgumentParser):
         return f"unrecognized arguments: {' '.join(words)}.{hint}"
 
 
-def add_cli_args(parser: argparse.ArgumentParser, record_class: type[Any]) -> None:
+def add_cli_args(
+    parser: argparse.ArgumentParser,
+    record_class: type[Any],
+    *,
+    config: str | None = None,
+    env_prefix: str | None = None,
+) -> None:
     """Add an option for every field of a record that declares an `Arg`.
 
     Options are grouped by namespace. The parsed namespace has only the fields that were
-    typed; `from_cli_args` fills in the defaults.
+    typed; `from_cli_args` fills in the defaults. With `config` or `env_prefix` it also reads what
+    stands under the command line, and argparse itself requires nothing.
 
     Args:
         parser: the parser to add to; any `argparse.ArgumentParser` will do.
         record_class: a class that `compose()` made. A choices list that grew since is taken
             as it is now.
+        config: a flag that names a configuration file, such as "--config"; None adds none. It may
+            be typed several times, and what a later file has replaces what an earlier one has.
+        env_prefix: what the names of environment variables begin with, such as "SERVER_"; None
+            leaves them alone.
 
     Raises:
+        ComposeError: `config` is no flag, or `env_prefix` is empty.
         FieldDeclarationError: a field whose type no rule turns into an option, and that has
-            neither `type_parser` nor `no_cli`; or whose `Arg` does not suit its type.
+            neither `type_parser` nor `no_cli`; whose `Arg` does not suit its type; or whose
+            flag is `config`.
         argparse.ArgumentError: two fields, or a field and an option of the parser, have the
             same flag.
 
@@ -135,6 +181,10 @@ def add_cli_args(parser: argparse.ArgumentParser, record_class: type[Any]) -> No
     schema = schema_of(record_class)
     if isinstance(parser, ArgumentParser):
         parser._namespace_of.update(schema.namespaces)
+    layered = config is not None or env_prefix is not None
+    if layered:
+        retired = parser._retired if isinstance(parser, ArgumentParser) else {}
+        add_layers(parser, record_class, Layers(config, env_prefix, retired))
     groups: dict[str | None, Any] = {None: parser}
     for spec in dataclasses.fields(record_class):
         arg = arg_of(spec.type)
@@ -145,35 +195,79 @@ def add_cli_args(parser: argparse.ArgumentParser, record_class: type[Any]) -> No
             groups[path] = parser.add_argument_group(path)
         subject = f"{record_class.__qualname__}.{spec.name}"
         default = schema.default_of(spec.name)
-        flag = arg.cli_name or "--" + spec.name.lstrip("_").replace("_", "-")
+        flags = flags_of(spec.name, arg)
+        if config in flags:
+            problem = f"has the flag {config}; give add_cli_args another one for files, config=..."
+            raise FieldDeclarationError("", subject, problem)
         options = {
             **options_of(subject, spec.type, arg, default),
             "dest": spec.name,
-            "required": spec.name in schema.required if arg.required is None else arg.required,
+            "required": not layered and _is_required(schema, spec.name, arg),
             "help": _help(arg, default),
         }
-        _add(groups[path], [flag, *arg.aliases], subject, options)
+        _add(groups[path], flags, subject, options)
 
 
-def from_cli_args(record_class: type[Any], args: argparse.Namespace) -> Any:
-    """Build a record from parsed arguments.
+def from_cli_args(
+    record_class: type[Any],
+    args: argparse.Namespace,
+    *,
+    environ: Mapping[str, str] | None = None,
+) -> Any:
+    """Build a record from parsed arguments, and from what stands under them.
+
+    The command line counts most, then the environment, then the last configuration file. Keys of
+    a mapping that were typed one at a time merge with what is under them.
 
     Args:
         record_class: a class that `compose()` made.
         args: what the parser returned. Attributes that are no fields of the record belong to
             the program and are passed over.
+        environ: the environment variables, if `add_cli_args` was given a prefix for them; None
+            takes those of the process.
 
     Returns:
-        The record; `fields_set` of it are the attributes that `args` has.
+        The record; `fields_set` of it are the fields that were given anywhere.
 
     Raises:
-        CallError: a required field is not in `args`.
+        CallError: a required field is not in `args`, and nothing stands under the command line.
+        MissingSettingsError: a required field is given nowhere.
+        ConfigFileError: a configuration file cannot be read.
+        InvalidSettingsError: a file or the environment has what the record cannot take.
     """
     given = vars(args)
-    values = ((name, given[name]) for name in schema_of(record_class).names if name in given)
-    return record_class(
-        **{name: dict(value) if type(value) is KeyedValues else value for name, value in values}
-    )
+    typed = {name: given[name] for name in schema_of(record_class).names if name in given}
+    noted = layers_of(record_class, given)
+    if noted is not None:
+        # Imported where it is needed: reading files takes as long to load as all of the above.
+        from registry import layers
+
+        environ = os.environ if environ is None else environ
+        under = layers.values_under(record_class, noted, environ)
+        values = under | {name: _over(under.get(name), value) for name, value in typed.items()}
+        missing = (name for name in _required(record_class) if name not in values)
+        layers.require(record_class, missing, noted, environ)
+    else:
+        values = {name: _over(None, value) for name, value in typed.items()}
+    return record_class(**values)
+
+
+def _over(under: Any, typed: Any) -> Any:
+    """Return what a field gets by what was typed for it and what stands under that."""
+    if type(typed) is not KeyedValues:
+        return typed
+    return merged(under, typed) if typed.alone and isinstance(under, Mapping) else dict(typed)
+
+
+def _required(record_class: type[Any]) -> Iterator[str]:
+    schema = schema_of(record_class)
+    for spec in dataclasses.fields(record_class):
+        if _is_required(schema, spec.name, arg_of(spec.type)):
+            yield spec.name
+
+
+def _is_required(schema: Schema, name: str, arg: Arg | None) -> bool:
+    return name in schema.required if arg is None or arg.required is None else arg.required
 
 
 def _add(parser: Any, flags: Sequence[str], subject: str, options: dict[str, Any]) -> None:

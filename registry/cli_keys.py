@@ -34,7 +34,13 @@ class KeyedText(str):
 
 
 class KeyedValues(dict[str, Any]):
-    """A mapping that was typed key by key: what is typed before and after merges with it."""
+    """A mapping that was typed key by key: what is typed before and after merges with it.
+
+    Attributes:
+        alone: whether it holds single keys alone, and no whole mapping among them.
+    """
+
+    alone = True
 
 
 def keyed(parse: Callable[[str], Any], annotation: Any) -> Callable[[str], Any]:
@@ -73,7 +79,9 @@ class MergeKeys(argparse.Action):
         before: Any = getattr(namespace, self.dest, None)
         kinds = (type(before), type(values))
         if KeyedValues in kinds and isinstance(before, dict) and isinstance(values, dict):
+            alone = all(isinstance(each, KeyedValues) and each.alone for each in (before, values))
             values = KeyedValues(merged(before, values))
+            values.alone = alone
         setattr(namespace, self.dest, values)
 
 

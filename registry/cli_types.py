@@ -19,7 +19,7 @@ from registry.cli_keys import MergeKeys, keyed
 from registry.declaration import Arg
 from registry.errors import FieldDeclarationError, did_you_mean
 
-__all__ = ["options_of", "word_of"]
+__all__ = ["Kind", "flags_of", "kind_of", "options_of", "parse_bool", "word_of"]
 
 _NONE = type(None)
 _Make = Callable[[list[Any], Any], dict[str, Any]]
@@ -56,9 +56,23 @@ def options_of(subject: str, annotation: Any, arg: Arg, default: Any) -> dict[st
     for name in ("nargs", "const", "metavar"):
         if getattr(arg, name) is not None:
             options[name] = getattr(arg, name)
-    if not options.keys() & {"action", "nargs"} and _kind_of(annotation).takes_keys:
+    if not options.keys() & {"action", "nargs"} and kind_of(annotation).takes_keys:
         options = {**options, "action": MergeKeys, "type": keyed(options["type"], annotation)}
     return options
+
+
+def flags_of(name: str, arg: Arg) -> list[str]:
+    """Return the flags of a field, the first one that it is known by.
+
+    Args:
+        name: the field.
+        arg: what its declaration says.
+
+    Example:
+        >>> flags_of("tp_size", Arg(aliases=["--tp"]))
+        ['--tp-size', '--tp']
+    """
+    return [arg.cli_name or "--" + name.lstrip("_").replace("_", "-"), *arg.aliases]
 
 
 def word_of(value: Any) -> str:
@@ -81,17 +95,21 @@ def word_of(value: Any) -> str:
 
 
 def _options_of_type(annotation: Any, default: Any) -> dict[str, Any]:
-    kind = _kind_of(annotation)
+    kind = kind_of(annotation)
     return {} if kind.rule is None else kind.rule(kind.members, default)
 
 
-class _Kind:
-    """What there is to know about a type.
+class Kind:
+    """What there is to know about a type, for those who read values of it.
+
+    Args:
+        annotation: the type.
 
     Attributes:
         members: the types a value may have.
         rule: makes the arguments of `add_argument`; None where no rule fits.
         takes_keys: whether some values are mappings, and none a collection of them.
+        is_switch: whether all values are true and false, or None.
     """
 
     def __init__(self, annotation: Any) -> None:
@@ -99,6 +117,12 @@ class _Kind:
         self.rule = _rule_for(self.members)
         classes = [get_origin(member) or member for member in self.members]
         self.takes_keys = dict in classes and list not in classes
+        self.is_switch = _is_optional_switch(self.members)
+
+    @property
+    def elements(self) -> list[Any]:
+        """The types of which the collections among the values are made."""
+        return _elements_of(list(filter(_is_several, self.members)))
 
 
 def _rule_for(members: list[Any]) -> _Make | None:
@@ -107,16 +131,21 @@ def _rule_for(members: list[Any]) -> _Make | None:
 
 # Hundreds of settings share a few dozen types: to look at each type once takes a quarter off
 # the time that a parser takes to build.
-_cached_kind = functools.lru_cache(maxsize=4096)(_Kind)
+_cached_kind = functools.lru_cache(maxsize=4096)(Kind)
 
 
-def _kind_of(annotation: Any) -> _Kind:
+def kind_of(annotation: Any) -> Kind:
+    """Return what there is to know about a type, worked out once.
+
+    Args:
+        annotation: an evaluated annotation.
+    """
     if get_origin(annotation) is Annotated:
         annotation = annotation.__origin__
     try:
         return _cached_kind(annotation)
     except TypeError:  # an annotation with unhashable metadata
-        return _Kind(annotation)
+        return Kind(annotation)
 
 
 def _limit(subject: str, options: dict[str, Any], choices: Sequence[Any]) -> None:
@@ -200,10 +229,11 @@ def _is_optional_switch(members: list[Any]) -> bool:
 
 
 def _optional_switch(members: list[Any], default: Any) -> dict[str, Any]:
-    return {"nargs": "?", "const": True, "type": _parse_bool, "metavar": "true|false"}
+    return {"nargs": "?", "const": True, "type": parse_bool, "metavar": "true|false"}
 
 
-def _parse_bool(text: str) -> bool:
+def parse_bool(text: str) -> bool:
+    """Read true or false, in any case; raises ArgumentTypeError for anything else."""
     if text.lower() not in ("true", "false"):
         raise argparse.ArgumentTypeError(f"expected true or false, not {text!r}")
     return text.lower() == "true"
@@ -246,19 +276,23 @@ def _element_options(members: list[Any]) -> dict[str, Any]:
     fixed = [member for member in members if _length(member) is not None]
     if any(len(set(get_args(member))) > 1 for member in fixed):
         return {}
-    elements = [
+    elements = _elements_of(members)
+    if elements == [bool]:
+        return {"type": parse_bool}
+    members = list(dict.fromkeys(elements)) or [str]
+    rule = _rule_for(members)
+    options = {} if rule is None else rule(members, None)
+    return {} if options.keys() & {"nargs", "action"} else options
+
+
+def _elements_of(members: list[Any]) -> list[Any]:
+    return [
         each
         for member in members
         for element in get_args(member)
         if element is not Ellipsis
         for each in _members(element)
     ]
-    if elements == [bool]:
-        return {"type": _parse_bool}
-    members = list(dict.fromkeys(elements)) or [str]
-    rule = _rule_for(members)
-    options = {} if rule is None else rule(members, None)
-    return {} if options.keys() & {"nargs", "action"} else options
 
 
 def _length(member: Any) -> int | None:
@@ -340,6 +374,8 @@ def _mapping(members: list[Any], default: Any) -> dict[str, Any]:
 def _parse_object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
+    except RecursionError as error:
+        raise argparse.ArgumentTypeError("expected JSON, but it is nested too deeply") from error
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"expected JSON, not {text!r}: {error}") from error
     if not isinstance(value, dict):

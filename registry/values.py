@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections.abc
 import dataclasses
 import functools
+import json
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,12 +18,21 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from typing_extensions import is_typeddict
 
 from registry.annotations import arg_of
+from registry.declaration import Arg
 from registry.errors import InvalidValueError, did_you_mean
 from registry.instance import require_record, schema_of
 from registry.masking import text_of
 from registry.store import DerivedField, InputField
 
-__all__ = ["check_derived", "check_values", "fits", "validate"]
+__all__ = [
+    "check_derived",
+    "check_values",
+    "described",
+    "fits",
+    "no_choice",
+    "problems_with",
+    "validate",
+]
 
 _NONE = type(None)
 _Predicate = Callable[[Any], bool]
@@ -63,7 +73,7 @@ def validate(record: Any) -> None:
             where = (
                 f"{inputs[spec.name].declaration.where(spec.name)}: " if spec.name in inputs else ""
             )
-            problems += [where + problem for problem in _problems(spec.name, spec.type, value)]
+            problems += [where + problem for problem in problems_with(spec.name, spec.type, value)]
     if problems:
         raise InvalidValueError(problems)
 
@@ -86,7 +96,7 @@ def check_values(
         f"{field.declaration.where(name)}: {problem}"
         for name, value in values.items()
         if (field := fields.get(name)) is not None
-        for problem in _problems(name, field.type, value, hidden)
+        for problem in problems_with(name, field.type, value, hidden)
     ]
     if problems:
         raise InvalidValueError(problems)
@@ -123,31 +133,78 @@ def fits(value: object, annotation: Any) -> bool:
     return _predicate(annotation)(value)
 
 
-def _problems(name: str, annotation: Any, value: Any, hidden: bool = False) -> Iterator[str]:
+def problems_with(name: str, annotation: Any, value: Any, hidden: bool = False) -> Iterator[str]:
+    """Yield what is wrong with a value for a field, a sentence for each fault.
+
+    Args:
+        name: the field.
+        annotation: its evaluated type, with its `Arg` if it has one.
+        value: the value.
+        hidden: whether it must not be shown; a secret never is.
+    """
     arg = arg_of(annotation)
     hidden = hidden or (arg is not None and arg.secret)
-    if not fits(value, annotation):
+    if not fits(value, annotation) and not _made_by_parser(arg, annotation, value):
         yield _mismatch(name, annotation, value, hidden)
     elif arg is not None and arg.choices is not None and value is not None:
         items = value if isinstance(value, list | set | frozenset | tuple) else [value]
         for item in items:
             if item not in arg.choices:
-                words = [str(choice) for choice in arg.choices]
-                hint = "" if hidden else did_you_mean(str(item), words)
-                shown = "***" if hidden else text_of(item)
-                yield f"{name} must be one of {', '.join(words)}, not {shown}.{hint}"
+                yield no_choice(name, map(str, arg.choices), item, hidden)
+
+
+def no_choice(name: str, words: Iterable[str], value: Any, hidden: bool = False) -> str:
+    """Return the sentence that a value is none of those that a field takes.
+
+    Args:
+        name: the field.
+        words: what it takes, as an operator writes it.
+        value: what was given.
+        hidden: whether the value must not be shown.
+    """
+    words = list(words)
+    hint = "" if hidden else did_you_mean(str(value), words)
+    shown = "***" if hidden else text_of(value)
+    return f"{name} must be one of {', '.join(words)}, not {shown}.{hint}"
+
+
+def _made_by_parser(arg: Arg | None, annotation: Any, value: Any) -> bool:
+    """Tell whether the parser of a field that is declared as text makes such a value of one.
+
+    Such a parser is its own authority: it may make a dict of the text that the type speaks of.
+    """
+    if arg is None or arg.type_parser is None or not isinstance(value, dict | list):
+        return False
+    several = arg.nargs not in (None, "?")
+    if not fits([""] if several else "", annotation):
+        return False
+    items = value if several and isinstance(value, list) else [value]
+    try:
+        texts = [item if isinstance(item, str) else json.dumps(item) for item in items]
+        return bool([arg.type_parser(text) for text in texts] == items)
+    except Exception:  # whatever it raises, it does not make such a value
+        return False
 
 
 def _mismatch(name: str, annotation: Any, value: Any, hidden: bool) -> str:
     shown = "***" if hidden else text_of(value)
-    return f"{name} must be {_described(annotation)}, not {shown} ({type(value).__name__})"
+    return f"{name} must be {described(annotation)}, not {shown} ({type(value).__name__})"
 
 
-def _described(annotation: Any) -> str:
+def described(annotation: Any) -> str:
+    """Return a type as text for messages.
+
+    Args:
+        annotation: an evaluated annotation.
+
+    Example:
+        >>> described(int | None)
+        'int or None'
+    """
     if get_origin(annotation) is Annotated:
-        return _described(get_args(annotation)[0])
+        return described(get_args(annotation)[0])
     if get_origin(annotation) in (Union, types.UnionType):
-        return " or ".join(map(_described, get_args(annotation)))
+        return " or ".join(map(described, get_args(annotation)))
     if get_origin(annotation) is Literal:
         return " or ".join(map(repr, get_args(annotation)))
     if annotation in (None, _NONE):

@@ -52,7 +52,11 @@ def test_the_report_reads_well_and_keeps_secrets() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--tp-size 8", "the following arguments are required: --model-path/--model"),
+        (
+            "--tp-size 8",
+            "model_path is required: type --model-path, or write model_path in a file and type "
+            "--config FILE, or set the variable SERVER_MODEL_PATH",
+        ),
         ("--model-path", "argument --model-path/--model: expected one argument"),
         (
             "--model m --tp-sise 8",
