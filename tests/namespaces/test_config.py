@@ -37,6 +37,7 @@ from registry import (
     values_of_environment,
     values_of_file,
 )
+from registry.values import problems_with
 
 pytestmark = pytest.mark.filterwarnings("ignore::registry.DeprecatedFlagWarning")
 
@@ -55,8 +56,8 @@ WORDS = st.text("abcxyz0123456789_/.", min_size=1, max_size=6)
 NUMBERS = st.integers(0, 9999)
 JSON = st.dictionaries(WORDS, NUMBERS | WORDS | st.booleans(), max_size=2)
 PARSED = {
-    parse_json: JSON,
-    parse_json_list: st.lists(NUMBERS | WORDS | JSON, max_size=2),
+    parse_json: JSON | st.dictionaries(WORDS, NUMBERS) | st.dictionaries(WORDS, WORDS),
+    parse_json_list: st.lists(WORDS, max_size=2) | st.lists(JSON, max_size=2),
     parse_human_readable_int: NUMBERS,
     parse_nullable_str: WORDS,
     parse_lora_path: WORDS | st.fixed_dictionaries({"lora_name": WORDS, "lora_path": WORDS}),
@@ -93,7 +94,9 @@ def values_for(name: str) -> st.SearchStrategy[Any]:
         return st.lists(scalars[kind.__args__[0]], min_size=1, max_size=3)
     else:
         one = scalars[kind]
-    return st.lists(one, min_size=1, max_size=3) if arg.nargs in ("+", "*") else one
+    values = st.lists(one, min_size=1, max_size=3) if arg.nargs in ("+", "*") else one
+    # A parser may make more than the type takes, as one of JSON does.
+    return values.filter(lambda value: not [*problems_with(name, TYPES[name], value)])
 
 
 def words_of(value: Any) -> list[str]:
