@@ -10,13 +10,21 @@ import json
 import multiprocessing
 import pickle
 import sys
+import warnings
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 from namespaces.record import ServerArgs
 from namespaces.report import describe, format_report
 from namespaces.retired import RETIRED
-from registry import ArgumentParser, RegistryError, add_cli_args, from_cli_args
+from registry import (
+    ArgumentParser,
+    DeprecatedFlagWarning,
+    RegistryError,
+    add_cli_args,
+    add_completion,
+    from_cli_args,
+)
 
 __all__ = ["main"]
 
@@ -44,9 +52,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="NAME",
         help="say why a field has its value; may be given several times",
     )
+    add_completion(parser)
     add_cli_args(parser, ServerArgs)
     args = parser.parse_args(argv)
-    record = from_cli_args(ServerArgs, args)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DeprecatedFlagWarning)
+        record = from_cli_args(ServerArgs, args)
+    for each in caught:
+        print(f"{parser.prog}: warning: {each.message}", file=sys.stderr)
     # Spawned, not forked: the process shares nothing with this one but what it imports.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=1, mp_context=context) as pool:

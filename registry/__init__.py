@@ -46,8 +46,10 @@ if TYPE_CHECKING:
     from registry.bags import Bag
     from registry.cli import ArgumentParser, add_cli_args, from_cli_args
     from registry.cli_words import CommandLineError
+    from registry.completion import add_completion
     from registry.config_file import ConfigFile, ConfigFileError, read_config_file
     from registry.context import Change, Context
+    from registry.deprecation import DeprecatedFlagWarning
     from registry.explanation import Explanation, Layer
     from registry.pickling import RecordPicklingError, RecordUnpicklingError
     from registry.publication import bag, current, publish, reset
@@ -69,6 +71,7 @@ __all__ = [
     "ConfigFileError",
     "Context",
     "DeclarationError",
+    "DeprecatedFlagWarning",
     "DerivationCycleError",
     "DerivationError",
     "Derived",
@@ -103,6 +106,7 @@ __all__ = [
     "UnresolvedNameError",
     "View",
     "add_cli_args",
+    "add_completion",
     "bag",
     "check",
     "collect_input_fields",
@@ -133,11 +137,13 @@ _AT_FIRST_USE = {
     "ConfigFile": "config_file",
     "ConfigFileError": "config_file",
     "Context": "context",
+    "DeprecatedFlagWarning": "deprecation",
     "Explanation": "explanation",
     "Layer": "explanation",
     "RecordPicklingError": "pickling",
     "RecordUnpicklingError": "pickling",
     "add_cli_args": "cli",
+    "add_completion": "completion",
     "bag": "publication",
     "current": "publication",
     "from_cli_args": "cli",

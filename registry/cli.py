@@ -13,12 +13,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from registry.annotations import arg_of
+from registry.cli_help import HelpAction, HelpPages, Option, description, show
 from registry.cli_keys import KeyedValues
-from registry.cli_types import options_of, word_of
+from registry.cli_types import options_of
 from registry.cli_words import CommandLineError, Spelling
 from registry.declaration import Arg
+from registry.deprecation import warn_deprecated
 from registry.errors import FieldDeclarationError
 from registry.instance import schema_of
+from registry.schema import Schema
 
 __all__ = ["ArgumentParser", "add_cli_args", "from_cli_args"]
 
@@ -29,6 +32,9 @@ class ArgumentParser(argparse.ArgumentParser):
     With hundreds of flags the usage message buries the error, so it is left to `--help`. An
     unknown flag is answered with the nearest ones. A flag may be written with underscores, and
     one that holds a mapping takes one key at a time, `--graph.decode.max_bs 64`.
+
+    Once a record has added its options, `--help` is one screen; `--help=parallel` shows the
+    options of a namespace, `--help=WORD` those about a word, `--help=all` all of them.
 
     Args:
         *args: as in `argparse`.
@@ -51,10 +57,49 @@ class ArgumentParser(argparse.ArgumentParser):
     def __init__(
         self, *args: Any, retired: Mapping[str, str] | None = None, **options: Any
     ) -> None:
+        # First, since `argparse` adds its own option from within its constructor.
+        self._help_actions: list[HelpAction] = []
+        self._pages = HelpPages()
         super().__init__(*args, **options)
         self._retired = dict(retired or {})
         self._namespace_of: dict[str, str] = {}
         self._unknown: list[str] = []
+
+    def add_argument(self, *names: Any, **options: Any) -> argparse.Action:
+        """Add an option; as in `argparse`, where the action "help" knows topics."""
+        if options.get("action") == "help":
+            options["action"] = HelpAction
+        action = super().add_argument(*names, **options)
+        if isinstance(action, HelpAction):
+            self._help_actions.append(action)
+        return action
+
+    def format_usage(self) -> str:
+        """Return the usage, with the required ones of a record's options."""
+        return self._pages.usage(self) if self._pages.options else super().format_usage()
+
+    def format_help(self) -> str:
+        """Return what `--help` prints: of a record's options an overview."""
+        return self._pages.overview(self) if self._pages.options else super().format_help()
+
+    def format_topic(self, topic: str) -> str:
+        """Return what `--help=TOPIC` prints.
+
+        Args:
+            topic: `all`, a namespace such as `exec` or `exec.moe`, a flag, or a word of the name
+                or description of options.
+
+        Raises:
+            CommandLineError: there is nothing about it.
+        """
+        return self._pages.topic(self, self._every_action(), topic)
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help; as in `argparse`, to a reader that may leave early."""
+        if file is None:
+            show(self.format_help())
+        else:
+            super().print_help(file)
 
     def error(self, message: str) -> NoReturn:
         """Print one line to standard error and exit with status 2."""
@@ -90,8 +135,19 @@ class ArgumentParser(argparse.ArgumentParser):
             self.error(str(error))
 
     def _spelling(self) -> Spelling:
+        flags = {flag: each for each in self._every_action() for flag in each.option_strings}
+        return Spelling(flags, self._namespace_of, self._retired, self.allow_abbrev)
+
+    def _every_action(self) -> Sequence[argparse.Action]:
         # argparse has no public list of a parser's options; this one is as old as argparse.
-        return Spelling(self._option_string_actions, self._namespace_of, self._retired)
+        return self._actions
+
+    def _list(self, schema: Schema, options: Sequence[Option]) -> None:
+        """Let the help know of a record's options."""
+        self._namespace_of.update(schema.namespaces)
+        self._pages.add(schema, options)
+        for action in self._help_actions:
+            action.take_topics()
 
     def _unrecognized(self, words: Sequence[str]) -> str:
         word = next((each for each in words if each.startswith("-")), words[0])
@@ -133,8 +189,7 @@ def add_cli_args(parser: argparse.ArgumentParser, record_class: type[Any]) -> No
         <BLANKLINE>
     """
     schema = schema_of(record_class)
-    if isinstance(parser, ArgumentParser):
-        parser._namespace_of.update(schema.namespaces)
+    listed: list[Option] = []
     groups: dict[str | None, Any] = {None: parser}
     for spec in dataclasses.fields(record_class):
         arg = arg_of(spec.type)
@@ -145,14 +200,18 @@ def add_cli_args(parser: argparse.ArgumentParser, record_class: type[Any]) -> No
             groups[path] = parser.add_argument_group(path)
         subject = f"{record_class.__qualname__}.{spec.name}"
         default = schema.default_of(spec.name)
-        flag = arg.cli_name or "--" + spec.name.lstrip("_").replace("_", "-")
+        text = description(arg, default)
         options = {
             **options_of(subject, spec.type, arg, default),
             "dest": spec.name,
             "required": spec.name in schema.required if arg.required is None else arg.required,
-            "help": _help(arg, default),
+            "help": text.replace("%", "%%"),  # argparse would take one for a placeholder
         }
-        _add(groups[path], [flag, *arg.aliases], subject, options)
+        action = _add(groups[path], [_flag(spec.name, arg), *arg.aliases], subject, options)
+        if path is not None:
+            listed.append(Option(action, path, arg, text))
+    if isinstance(parser, ArgumentParser):
+        parser._list(schema, listed)
 
 
 def from_cli_args(record_class: type[Any], args: argparse.Namespace) -> Any:
@@ -168,28 +227,28 @@ def from_cli_args(record_class: type[Any], args: argparse.Namespace) -> Any:
 
     Raises:
         CallError: a required field is not in `args`.
+
+    Warns:
+        DeprecatedFlagWarning: for each field in `args` that is declared deprecated.
     """
     given = vars(args)
+    for spec in dataclasses.fields(record_class):
+        arg = arg_of(spec.type) if spec.name in given else None
+        if arg is not None and arg.deprecated and not arg.no_cli:
+            warn_deprecated(_flag(spec.name, arg), arg.deprecated, stacklevel=2)
     values = ((name, given[name]) for name in schema_of(record_class).names if name in given)
     return record_class(
         **{name: dict(value) if type(value) is KeyedValues else value for name, value in values}
     )
 
 
-def _add(parser: Any, flags: Sequence[str], subject: str, options: dict[str, Any]) -> None:
+def _add(parser: Any, flags: Sequence[str], subject: str, options: dict[str, Any]) -> Any:
     try:
-        parser.add_argument(*flags, default=argparse.SUPPRESS, **options)
+        return parser.add_argument(*flags, default=argparse.SUPPRESS, **options)
     except (TypeError, ValueError) as error:
         problem = f"has an Arg that argparse does not take: {error}"
         raise FieldDeclarationError("", subject, problem) from error
 
 
-def _help(arg: Arg, default: Any) -> str:
-    """Say what the field is for; argparse would take a percent sign for a placeholder."""
-    text = arg.help
-    if arg.deprecated:
-        text = f"{text} Deprecated: use {arg.deprecated}.".lstrip()
-    unset = default is None or default is False or default is dataclasses.MISSING
-    if not unset and word_of(default):
-        text = f"{text} (default: {'***' if arg.secret else word_of(default)})".lstrip()
-    return text.replace("%", "%%")
+def _flag(name: str, arg: Arg) -> str:
+    return arg.cli_name or "--" + name.lstrip("_").replace("_", "-")
