@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from registry.annotations import arg_of
-from registry.cli_help import HelpAction, HelpPages, Option, description, show
+from registry.cli_help import HelpAction, HelpPages
 from registry.cli_keys import KeyedValues
+from registry.cli_page import Option, description, show
 from registry.cli_types import options_of
 from registry.cli_words import CommandLineError, Spelling
 from registry.declaration import Arg
@@ -60,10 +61,14 @@ class ArgumentParser(argparse.ArgumentParser):
         # First, since `argparse` adds its own option from within its constructor.
         self._help_actions: list[HelpAction] = []
         self._pages = HelpPages()
+        self._namespace_of: dict[str, str] = {}
         super().__init__(*args, **options)
         self._retired = dict(retired or {})
-        self._namespace_of: dict[str, str] = {}
         self._unknown: list[str] = []
+        for parent in options.get("parents", ()):
+            if isinstance(parent, ArgumentParser):
+                for schema, listed in parent._pages.records:
+                    self._list(schema, listed)
 
     def add_argument(self, *names: Any, **options: Any) -> argparse.Action:
         """Add an option; as in `argparse`, where the action "help" knows topics."""
@@ -72,15 +77,17 @@ class ArgumentParser(argparse.ArgumentParser):
         action = super().add_argument(*names, **options)
         if isinstance(action, HelpAction):
             self._help_actions.append(action)
+            if self._pages.records:
+                action.take_topics()
         return action
 
     def format_usage(self) -> str:
         """Return the usage, with the required ones of a record's options."""
-        return self._pages.usage(self) if self._pages.options else super().format_usage()
+        return self._pages.usage(self) if self._pages.records else super().format_usage()
 
     def format_help(self) -> str:
         """Return what `--help` prints: of a record's options an overview."""
-        return self._pages.overview(self) if self._pages.options else super().format_help()
+        return self._pages.overview(self) if self._pages.records else super().format_help()
 
     def format_topic(self, topic: str) -> str:
         """Return what `--help=TOPIC` prints.
@@ -145,7 +152,9 @@ class ArgumentParser(argparse.ArgumentParser):
     def _list(self, schema: Schema, options: Sequence[Option]) -> None:
         """Let the help know of a record's options."""
         self._namespace_of.update(schema.namespaces)
-        self._pages.add(schema, options)
+        if not options:
+            return
+        self._pages.records.append((schema, options))
         for action in self._help_actions:
             action.take_topics()
 
@@ -208,7 +217,7 @@ def add_cli_args(parser: argparse.ArgumentParser, record_class: type[Any]) -> No
             "help": text.replace("%", "%%"),  # argparse would take one for a placeholder
         }
         action = _add(groups[path], [_flag(spec.name, arg), *arg.aliases], subject, options)
-        if path is not None:
+        if path is not None and text != argparse.SUPPRESS:
             listed.append(Option(action, path, arg, text))
     if isinstance(parser, ArgumentParser):
         parser._list(schema, listed)

@@ -106,6 +106,26 @@ def test_text_stays_text_where_a_mapping_holds_text(parser: ArgumentParser) -> N
             ["--cuda-graph-config.decode.max_bs"],
             "argument --cuda-graph-config.decode.max_bs: expected one argument",
         ),
+        (["--=5"], "'--=5' has a value but no flag; write --flag=5"),
+        (["--__"], "unrecognized arguments: --__."),
+        (
+            ["--cuda", "5"],
+            "--cuda is ambiguous; it could be --cuda-graph-config, --cuda-graph-backend-decode, "
+            "--cuda-graph-backend-prefill, --cuda-graph-max-bs-decode, "
+            "--cuda-graph-max-bs-prefill, --cuda-graph-bs-decode or 2 more",
+        ),
+        (
+            ["--cuda_graph.decode", "5"],
+            "--cuda_graph.decode is ambiguous; it could be --cuda-graph-config, "
+            "--cuda-graph-backend-decode, --cuda-graph-backend-prefill, "
+            "--cuda-graph-max-bs-decode, --cuda-graph-max-bs-prefill, --cuda-graph-bs-decode "
+            "or 2 more",
+        ),
+        (
+            ["--cuda_graph_m=5"],
+            "--cuda_graph_m is ambiguous; it could be --cuda-graph-max-bs-decode or "
+            "--cuda-graph-max-bs-prefill",
+        ),
         (["--enable-ep-moe"], "--enable-ep-moe is retired; type --ep-size instead"),
         (["--enable_ep_moe"], "--enable_ep_moe is retired; type --ep-size instead"),
         (

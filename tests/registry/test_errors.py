@@ -62,7 +62,9 @@ def test_all_errors_have_one_base_and_are_public() -> None:
         for each in exported
         if isinstance(each, type) and issubclass(each, Exception) and each is not RegistryError
     }
-    assert public - {registry.DroppedOverridesWarning} == set(ERRORS)
+    assert public - {registry.DeprecatedFlagWarning, registry.DroppedOverridesWarning} == set(
+        ERRORS
+    )
 
 
 @each_error
