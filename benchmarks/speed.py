@@ -198,7 +198,7 @@ def command_line(plain: type, pairs: int) -> float:
         return plain(**vars(parser.parse_args(words)))
 
     assert vars(ours()) == vars(theirs())
-    return ratio(per_call(ours, 1), per_call(theirs, 1), pairs)
+    return ratio(per_call(ours, 1), per_call(theirs, 1), 3 * pairs)
 
 
 def tenfold(pairs: int) -> float:

@@ -87,7 +87,10 @@ class ArgumentParser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """Return what `--help` prints: of a record's options an overview."""
-        return self._pages.overview(self) if self._pages.records else super().format_help()
+        if not self._pages.records:
+            return super().format_help()
+        flags = [flag for action in self._help_actions for flag in action.option_strings]
+        return self._pages.overview(self, max(flags, key=len, default=""))
 
     def format_topic(self, topic: str) -> str:
         """Return what `--help=TOPIC` prints.

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import copy
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -16,10 +15,11 @@ from registry.cli_page import (
     Option,
     Section,
     namespace_pages,
-    namespace_table,
+    namespace_rows,
     option_list,
     show,
     summary,
+    table,
 )
 from registry.cli_words import CommandLineError, dashed, one_of
 from registry.schema import Schema, declared_by
@@ -84,15 +84,21 @@ class HelpPages:
         with _hidden(each.action for each in self.options if not each.action.required):
             return argparse.ArgumentParser.format_usage(page)
 
-    def overview(self, parser: argparse.ArgumentParser) -> str:
-        """Return one screen: what the program added, the required options, the namespaces."""
+    def overview(self, parser: argparse.ArgumentParser, flag: str) -> str:
+        """Return one screen: what the program added, the required options, the namespaces.
+
+        Args:
+            parser: the parser.
+            flag: that of its help, empty if it has none.
+        """
         required = [each for each in self.options if each.action.required]
+        rows = namespace_rows(self._sections())
         parts = [
             parser.format_usage(),
             self._body(parser),
             option_list(parser, "required", required),
-            namespace_table(parser, self._sections()),
-            self._more(),
+            table(parser, "namespaces, with the number of their options", rows),
+            table(parser, "more", self._topics(flag)) if flag else "",
             _epilog(parser),
         ]
         return "\n".join(filter(None, parts))
@@ -153,16 +159,14 @@ class HelpPages:
         with _hidden([*(each.action for each in self.options), *hidden]):
             return argparse.ArgumentParser.format_help(page)
 
-    def _more(self) -> str:
-        first = self.options[0].path
-        rows = {
-            f"--help={first}": "a namespace with its options",
-            "--help=WORD": "options with that word in their name or description",
-            "--help=all": f"all {len(self.options)} options",
+    def _topics(self, flag: str) -> dict[str, str]:
+        options = self.options
+        before = f"{flag}{'=' if flag.startswith('--') else ' '}"
+        return {
+            f"{before}{options[0].path}": "a namespace with its options",
+            f"{before}WORD": "options with that word in their name or description",
+            f"{before}all": f"all {len(options)} options",
         }
-        width = max(map(len, rows)) + 2
-        lines = [f"  {topic:{width}}{text}\n" for topic, text in rows.items()]
-        return "".join(["more:\n", *lines])
 
     def _sections(self) -> dict[str, Section]:
         sections: dict[str, Section] = {}
@@ -175,6 +179,9 @@ class HelpPages:
         return {path: each for path, each in sections.items() if each.options or each.derived}
 
     def _near(self, text: str) -> str:
+        # Imported where it is needed: nobody needs it until something is wrong.
+        import difflib
+
         names = {each.path: each.path for each in self.options}
         for each in self.options:
             names |= {dashed(flag).lstrip("-"): flag for flag in each.action.option_strings}

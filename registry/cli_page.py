@@ -26,10 +26,11 @@ __all__ = [
     "Section",
     "description",
     "namespace_pages",
-    "namespace_table",
+    "namespace_rows",
     "option_list",
     "show",
     "summary",
+    "table",
 ]
 
 
@@ -132,22 +133,35 @@ def namespace_pages(
             yield _page(parser, fill)
 
 
-def namespace_table(parser: argparse.ArgumentParser, sections: Mapping[str, Section]) -> str:
-    """Return a line for each namespace: its path, its number of options, what it is about.
+def namespace_rows(sections: Mapping[str, Section]) -> dict[str, str]:
+    """Return for each namespace its number of options and what it is about.
 
     Args:
-        parser: the parser that has their options.
         sections: the namespaces by path.
     """
-    column = max(map(len, sections)) + 4
     digits = len(str(max(len(section.options) for section in sections.values())))
+    return {
+        path: f"{len(section.options):{digits}}  {next(iter(section.docs), '')}".rstrip()
+        for path, section in sections.items()
+    }
+
+
+def table(parser: argparse.ArgumentParser, title: str, rows: Mapping[str, str]) -> str:
+    """Return names and texts, each on one line, under a title.
+
+    Args:
+        parser: the parser that they are about.
+        title: the title.
+        rows: the texts by name.
+    """
+    column = max(map(len, rows)) + 4
+    room = _width() - _column(column)
 
     def fill(page: argparse.ArgumentParser) -> None:
-        group = page.add_argument_group("namespaces, with the number of their options")
-        for path, section in sections.items():
-            text = f"{len(section.options):{digits}}  {next(iter(section.docs), '')}".rstrip()
-            room = _width() - _column(column)
-            group.add_argument(path, help=_as_written(_shortened(text, room)))
+        group = page.add_argument_group(title)
+        for name, text in rows.items():
+            kind: dict[str, Any] = {"action": "store_true"} if name[0] == "-" else {}
+            group.add_argument(name, help=_as_written(_shortened(text, room)), **kind)
 
     return _page(parser, fill, column)
 

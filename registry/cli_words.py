@@ -15,7 +15,6 @@ from registry.errors import RegistryError
 
 __all__ = ["CommandLineError", "Spelling", "dashed", "one_of"]
 
-
 _SOME = 6  # How many of the flags that were meant a message lists.
 
 
@@ -113,7 +112,7 @@ class Spelling:
         """Return what `argparse` takes for a word that is no flag as it stands."""
         name, equals, value = word.partition("=")
         if name == "--":  # argparse would take it for the beginning of every flag
-            raise CommandLineError(f"{word!r} has a value but no flag; write --flag{equals}{value}")
+            raise CommandLineError("--= has a value but no flag; write --flag=value")
         written = dashed(name)
         if written in self._by_dashes:
             return [self._by_dashes[written] + equals + value]
@@ -145,9 +144,11 @@ class Spelling:
         return [flag, KeyedText(value, keys.split("."))]
 
     def _meant(self, written: str) -> set[str]:
-        """Return the flags that a spelling, whole or abbreviated, can stand for."""
+        """Return the flags that a spelling, whole or its beginning, can stand for."""
         if written in self._by_dashes:
             return {self._by_dashes[written]}
+        if not self._abbreviated:
+            return set()
         return {flag for each, flag in self._by_dashes.items() if each.startswith(written)}
 
     def _refuse_ambiguous(self, name: str, beginning: str) -> None:
@@ -157,10 +158,9 @@ class Spelling:
             if flag.startswith(beginning):
                 first.setdefault(id(action), flag)
         if self._abbreviated and len(first) > 1:
-            *some, last = list(first.values())[:_SOME]
-            more = len(first) - _SOME
-            listed = [*some, last, f"{more} more"] if more > 0 else [*some, last]
-            raise CommandLineError(f"{name} is ambiguous; it could be {one_of(listed)}")
+            more = [f"{len(first) - _SOME} more"] if len(first) > _SOME else []
+            listed = one_of([*list(first.values())[:_SOME], *more])
+            raise CommandLineError(f"{name} is ambiguous; it could be {listed}")
 
     def _refuse_one_word(self, word: str) -> None:
         name, *value = word.split(None, 1)

@@ -106,7 +106,7 @@ def test_text_stays_text_where_a_mapping_holds_text(parser: ArgumentParser) -> N
             ["--cuda-graph-config.decode.max_bs"],
             "argument --cuda-graph-config.decode.max_bs: expected one argument",
         ),
-        (["--=5"], "'--=5' has a value but no flag; write --flag=5"),
+        (["--=5"], "--= has a value but no flag; write --flag=value"),
         (["--__"], "unrecognized arguments: --__."),
         (
             ["--cuda", "5"],
@@ -154,6 +154,13 @@ def test_what_cannot_be_meant_is_answered_with_what_to_type(
         parsed(parser, *words)
     assert caught.value.code == 2
     assert capsys.readouterr().err == f"serve: error: {message} (see serve --help)\n"
+
+
+def test_a_beginning_is_no_flag_where_abbreviations_are_off() -> None:
+    parser = ArgumentParser(prog="serve", allow_abbrev=False)
+    add_cli_args(parser, ServerArgs)
+    words = ["--model-path", "m", "--cuda", "--cuda_graph_m=5"]
+    assert parser.parse_known_args(words)[1] == ["--cuda", "--cuda_graph_m=5"]
 
 
 def test_a_mistyped_required_flag_is_named_and_not_only_missed(

@@ -306,12 +306,13 @@ def test_without_a_record_help_is_that_of_argparse(capsys: pytest.CaptureFixture
 def test_no_help_where_none_is_wanted() -> None:
     parser = parser_of(add_help=False)
     assert parser.parse_known_args(["--model", "m", "--help"])[1] == ["--help"]
-    assert "--help " not in parser.format_usage()
+    assert "--help" not in parser.format_help()
 
 
 def test_a_help_option_of_the_programs_own(capsys: pytest.CaptureFixture[str]) -> None:
     parser = parser_of(add_help=False)
     parser.add_argument("--hilfe", action="help", help="Hilfe")
+    assert "  --hilfe=WORD   options with" in parser.format_help()
     assert "--acme-gate" in printed(parser, capsys, "--hilfe=exec.moe")
 
 
