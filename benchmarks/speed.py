@@ -29,7 +29,15 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from namespaces import NAMESPACES, POSITIONAL_FIELD_ORDER, ServerArgs  # noqa: E402
-from registry import Context, Namespace, Registry, compose  # noqa: E402
+from registry import (  # noqa: E402
+    ArgumentParser,
+    Context,
+    Namespace,
+    Registry,
+    add_cli_args,
+    compose,
+    from_cli_args,
+)
 
 # Both sides need these; what else an import brings counts as its own cost.
 SHARED_IMPORTS = "import dataclasses, typing, collections.abc"
@@ -136,6 +144,11 @@ def rows(pairs: int) -> list[tuple[str, float, float]]:
         ),
         ("pickle bytes", len(pickle.dumps(ours)) / len(pickle.dumps(theirs)), 0.4),
         ("bag read / plain attribute load of an object with as many", bag_read(ours, pairs), 1.1),
+        (
+            "parser built, a line parsed and read / bare argparse with the same options",
+            command_line(plain, pairs),
+            1.3,
+        ),
         ("10 times the fields, 10 times the namespaces, composed", tenfold(pairs), 12.0),
     ]
 
@@ -152,6 +165,40 @@ def bag_read(record: object, pairs: int) -> float:
         return lambda: timer.timeit(5000)
 
     return ratio(reading(bag), reading(plain), pairs)
+
+
+class Options:
+    """Takes the place of a parser and notes the options that it is given."""
+
+    def __init__(self) -> None:
+        self.noted: list[tuple[tuple[str, ...], dict[str, typing.Any]]] = []
+
+    def add_argument_group(self, title: str) -> Options:
+        return self
+
+    def add_argument(self, *flags: str, **options: typing.Any) -> None:
+        self.noted.append((flags, options))
+
+
+def command_line(plain: type, pairs: int) -> float:
+    """Return the cost of a command line made a record by that of one made a plain dataclass."""
+    options = Options()
+    add_cli_args(options, ServerArgs)
+    words = ["--model-path", "m", "--tp-size", "8", "--dp-size=2", "--enable-dp-attention"]
+
+    def ours() -> object:
+        parser = ArgumentParser(prog="serve")
+        add_cli_args(parser, ServerArgs)
+        return from_cli_args(ServerArgs, parser.parse_args(words))
+
+    def theirs() -> object:
+        parser = argparse.ArgumentParser(prog="serve")
+        for flags, keywords in options.noted:
+            parser.add_argument(*flags, **keywords)
+        return plain(**vars(parser.parse_args(words)))
+
+    assert vars(ours()) == vars(theirs())
+    return ratio(per_call(ours, 1), per_call(theirs, 1), 3 * pairs)
 
 
 def tenfold(pairs: int) -> float:

@@ -12,13 +12,21 @@ import json
 import multiprocessing
 import pickle
 import sys
+import warnings
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 from namespaces.record import ServerArgs
 from namespaces.report import describe, format_report
 from namespaces.retired import RETIRED
-from registry import ArgumentParser, RegistryError, add_cli_args
+from registry import (
+    ArgumentParser,
+    DeprecatedFlagWarning,
+    RegistryError,
+    UnknownVariableWarning,
+    add_cli_args,
+    add_completion,
+)
 
 __all__ = ["main"]
 
@@ -46,9 +54,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="NAME",
         help="say why a field has its value; may be given several times",
     )
+    add_completion(parser)
     add_cli_args(parser, ServerArgs, config="--config", env_prefix="SERVER_")
     args = argparse.Namespace()
-    record = parser.parse_record(ServerArgs, argv, args)
+    with warnings.catch_warnings(record=True) as caught:
+        for category in (DeprecatedFlagWarning, UnknownVariableWarning):
+            warnings.simplefilter("always", category)
+        record = parser.parse_record(ServerArgs, argv, args)
+    for each in caught:
+        print(f"{parser.prog}: warning: {each.message}", file=sys.stderr)
     # Spawned, not forked: the process shares nothing with this one but what it imports.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=1, mp_context=context) as pool:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from registry.bags import Bag
     from registry.cli import ArgumentParser, add_cli_args, from_cli_args
     from registry.cli_words import CommandLineError
+    from registry.completion import add_completion
     from registry.config_file import ConfigFile, ConfigFileError, read_config_file
     from registry.config_values import values_of_file
     from registry.context import Change, Context
@@ -112,6 +113,7 @@ __all__ = [
     "UnresolvedNameError",
     "View",
     "add_cli_args",
+    "add_completion",
     "bag",
     "check",
     "collect_input_fields",
@@ -153,6 +155,7 @@ _AT_FIRST_USE = {
     "RecordUnpicklingError": "pickling",
     "UnknownVariableWarning": "environment",
     "add_cli_args": "cli",
+    "add_completion": "completion",
     "bag": "publication",
     "current": "publication",
     "from_cli_args": "cli",

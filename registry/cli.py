@@ -14,11 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from registry.annotations import arg_of
+from registry.cli_help import HelpAction, HelpPages
 from registry.cli_keys import KeyedValues, merged
 from registry.cli_layers import Layers, add_layers, layers_of
-from registry.cli_types import flags_of, options_of, word_of
+from registry.cli_page import Option, description, show
+from registry.cli_types import flags_of, options_of
 from registry.cli_words import CommandLineError, Spelling
 from registry.declaration import Arg
+from registry.deprecation import warn_deprecated
 from registry.errors import ComposeError, DeclarationError, FieldDeclarationError, RegistryError
 from registry.instance import schema_of
 from registry.schema import Schema
@@ -32,6 +35,9 @@ class ArgumentParser(argparse.ArgumentParser):
     With hundreds of flags the usage message buries the error, so it is left to `--help`. An
     unknown flag is answered with the nearest ones. A flag may be written with underscores, and
     one that holds a mapping takes one key at a time, `--graph.decode.max_bs 64`.
+
+    Once a record has added its options, `--help` is one screen; `--help=parallel` shows the
+    options of a namespace, `--help=WORD` those about a word, `--help=all` all of them.
 
     Args:
         *args: as in `argparse`.
@@ -54,10 +60,58 @@ class ArgumentParser(argparse.ArgumentParser):
     def __init__(
         self, *args: Any, retired: Mapping[str, str] | None = None, **options: Any
     ) -> None:
+        # First, since `argparse` adds its own option from within its constructor.
+        self._help_actions: list[HelpAction] = []
+        self._pages = HelpPages()
+        self._namespace_of: dict[str, str] = {}
         super().__init__(*args, **options)
         self._retired = dict(retired or {})
-        self._namespace_of: dict[str, str] = {}
         self._unknown: list[str] = []
+        for parent in options.get("parents", ()):
+            if isinstance(parent, ArgumentParser):
+                for schema, listed in parent._pages.records:
+                    self._list(schema, listed)
+
+    def add_argument(self, *names: Any, **options: Any) -> argparse.Action:
+        """Add an option; as in `argparse`, where the action "help" knows topics."""
+        if options.get("action") == "help":
+            options["action"] = HelpAction
+        action = super().add_argument(*names, **options)
+        if isinstance(action, HelpAction):
+            self._help_actions.append(action)
+            if self._pages.records:
+                action.take_topics()
+        return action
+
+    def format_usage(self) -> str:
+        """Return the usage, with the required ones of a record's options."""
+        return self._pages.usage(self) if self._pages.records else super().format_usage()
+
+    def format_help(self) -> str:
+        """Return what `--help` prints: of a record's options an overview."""
+        if not self._pages.records:
+            return super().format_help()
+        flags = [flag for action in self._help_actions for flag in action.option_strings]
+        return self._pages.overview(self, max(flags, key=len, default=""))
+
+    def format_topic(self, topic: str) -> str:
+        """Return what `--help=TOPIC` prints.
+
+        Args:
+            topic: `all`, a namespace such as `exec` or `exec.moe`, a flag, or a word of the name
+                or description of options.
+
+        Raises:
+            CommandLineError: there is nothing about it.
+        """
+        return self._pages.topic(self, self._every_action(), topic)
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help; as in `argparse`, to a reader that may leave early."""
+        if file is None:
+            show(self.format_help())
+        else:
+            super().print_help(file)
 
     def error(self, message: str) -> NoReturn:
         """Print a message, mostly one line, to standard error and exit with status 2."""
@@ -123,8 +177,21 @@ class ArgumentParser(argparse.ArgumentParser):
             self.error(str(error))
 
     def _spelling(self) -> Spelling:
+        flags = {flag: each for each in self._every_action() for flag in each.option_strings}
+        return Spelling(flags, self._namespace_of, self._retired, self.allow_abbrev)
+
+    def _every_action(self) -> Sequence[argparse.Action]:
         # argparse has no public list of a parser's options; this one is as old as argparse.
-        return Spelling(self._option_string_actions, self._namespace_of, self._retired)
+        return self._actions
+
+    def _list(self, schema: Schema, options: Sequence[Option]) -> None:
+        """Let the help know of a record's options."""
+        self._namespace_of.update(schema.namespaces)
+        if not options:
+            return
+        self._pages.records.append((schema, options))
+        for action in self._help_actions:
+            action.take_topics()
 
     def _unrecognized(self, words: Sequence[str]) -> str:
         word = next((each for each in words if each.startswith("-")), words[0])
@@ -179,12 +246,11 @@ def add_cli_args(
         <BLANKLINE>
     """
     schema = schema_of(record_class)
-    if isinstance(parser, ArgumentParser):
-        parser._namespace_of.update(schema.namespaces)
     layered = config is not None or env_prefix is not None
     if layered:
         retired = parser._retired if isinstance(parser, ArgumentParser) else {}
         add_layers(parser, record_class, Layers(config, env_prefix, retired))
+    listed: list[Option] = []
     groups: dict[str | None, Any] = {None: parser}
     for spec in dataclasses.fields(record_class):
         arg = arg_of(spec.type)
@@ -199,13 +265,19 @@ def add_cli_args(
         if config in flags:
             problem = f"has the flag {config}; give add_cli_args another one for files, config=..."
             raise FieldDeclarationError("", subject, problem)
+        text = description(arg, default)
+        required = _is_required(schema, spec.name, arg)
         options = {
             **options_of(subject, spec.type, arg, default),
             "dest": spec.name,
-            "required": not layered and _is_required(schema, spec.name, arg),
-            "help": _help(arg, default),
+            "required": required and not layered,
+            "help": text.replace("%", "%%"),  # argparse would take one for a placeholder
         }
-        _add(groups[path], flags, subject, options)
+        action = _add(groups[path], flags, subject, options)
+        if path is not None and text != argparse.SUPPRESS:
+            listed.append(Option(action, path, arg, text, required))
+    if isinstance(parser, ArgumentParser):
+        parser._list(schema, listed)
 
 
 def from_cli_args(
@@ -234,9 +306,16 @@ def from_cli_args(
         MissingSettingsError: a required field is given nowhere.
         ConfigFileError: a configuration file cannot be read.
         InvalidSettingsError: a file or the environment has what the record cannot take.
+
+    Warns:
+        DeprecatedFlagWarning: for each field that was given and is declared deprecated.
     """
     given = vars(args)
     typed = {name: given[name] for name in schema_of(record_class).names if name in given}
+    for spec in dataclasses.fields(record_class):
+        arg = arg_of(spec.type) if spec.name in typed else None
+        if arg is not None and arg.deprecated and not arg.no_cli:
+            warn_deprecated(flags_of(spec.name, arg)[0], arg.deprecated, stacklevel=2)
     noted = layers_of(record_class, given)
     if noted is not None:
         # Imported where it is needed: reading files takes as long to load as all of the above.
@@ -270,20 +349,13 @@ def _is_required(schema: Schema, name: str, arg: Arg | None) -> bool:
     return name in schema.required if arg is None or arg.required is None else arg.required
 
 
-def _add(parser: Any, flags: Sequence[str], subject: str, options: dict[str, Any]) -> None:
+def _add(parser: Any, flags: Sequence[str], subject: str, options: dict[str, Any]) -> Any:
     try:
-        parser.add_argument(*flags, default=argparse.SUPPRESS, **options)
+        return parser.add_argument(*flags, default=argparse.SUPPRESS, **options)
     except (TypeError, ValueError) as error:
         problem = f"has an Arg that argparse does not take: {error}"
         raise FieldDeclarationError("", subject, problem) from error
 
 
-def _help(arg: Arg, default: Any) -> str:
-    """Say what the field is for; argparse would take a percent sign for a placeholder."""
-    text = arg.help
-    if arg.deprecated:
-        text = f"{text} Deprecated: use {arg.deprecated}.".lstrip()
-    unset = default is None or default is False or default is dataclasses.MISSING
-    if not unset and word_of(default):
-        text = f"{text} (default: {'***' if arg.secret else word_of(default)})".lstrip()
-    return text.replace("%", "%%")
+def _flag(name: str, arg: Arg) -> str:
+    return arg.cli_name or "--" + name.lstrip("_").replace("_", "-")

@@ -13,7 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from registry.cli_keys import KeyedText, MergeKeys
 from registry.errors import RegistryError
 
-__all__ = ["CommandLineError", "Spelling"]
+__all__ = ["CommandLineError", "Spelling", "dashed", "one_of"]
+
+_SOME = 6  # How many of the flags that were meant a message lists.
 
 
 class CommandLineError(RegistryError, ValueError):
@@ -38,6 +40,7 @@ class Spelling:
         flags: every flag and its action.
         namespaces: the path of each field's namespace, by the field.
         retired: what to type instead, by flags that there were once.
+        abbreviated: whether the beginning of a flag will do.
     """
 
     def __init__(
@@ -45,15 +48,17 @@ class Spelling:
         flags: Mapping[str, argparse.Action],
         namespaces: Mapping[str, str],
         retired: Mapping[str, str],
+        abbreviated: bool = True,
     ) -> None:
         self._flags = flags
         self._namespaces = namespaces
-        self._retired = {_dashed(flag): instead for flag, instead in retired.items()}
+        self._retired = {dashed(flag): instead for flag, instead in retired.items()}
+        self._abbreviated = abbreviated
 
     @functools.cached_property
     def _by_dashes(self) -> dict[str, str]:
         # At first need: most command lines have every flag as it is.
-        return {_dashed(flag): flag for flag in self._flags}
+        return {dashed(flag): flag for flag in self._flags}
 
     def rewrite(self, words: Sequence[str]) -> tuple[list[str], list[str]]:
         """Return the words for `argparse`, and the flags among them that cannot be right.
@@ -62,8 +67,8 @@ class Spelling:
             words: the command line.
 
         Raises:
-            CommandLineError: a flag is retired, stands in one word with its value, or is given a
-                key that it does not take.
+            CommandLineError: a flag is retired, could be several, stands in one word with its
+                value, or is given a key that it does not take.
         """
         rest = iter(words)
         rewritten: list[str] = []
@@ -90,16 +95,14 @@ class Spelling:
         # Imported where it is needed: nobody needs it until something is wrong.
         import difflib
 
-        near = difflib.get_close_matches(_dashed(flag), self._by_dashes, n=3, cutoff=0.7)
+        near = difflib.get_close_matches(dashed(flag), self._by_dashes, n=3, cutoff=0.7)
         # Of a long flag a part is often right, such as the name without what it turns on.
         part = flag.strip("-")
         if not near and len(part) > 3:
             near = [each for each in self._by_dashes if part in each][:3]
         if not near:
             return ""
-        *most, last = [self._offered(self._by_dashes[each]) for each in near]
-        before = f"{', '.join(most)} or " if most else ""
-        return f" Did you mean {before}{last}?"
+        return f" Did you mean {one_of([self._offered(self._by_dashes[each]) for each in near])}?"
 
     def _offered(self, flag: str) -> str:
         path = self._namespaces.get(self._flags[flag].dest)
@@ -108,17 +111,23 @@ class Spelling:
     def _written(self, word: str, rest: Iterator[str], unknown: list[str]) -> list[str]:
         """Return what `argparse` takes for a word that is no flag as it stands."""
         name, equals, value = word.partition("=")
-        written = _dashed(name)
+        if name == "--":  # argparse would take it for the beginning of every flag
+            raise CommandLineError("--= has a value but no flag; write --flag=value")
+        written = dashed(name)
         if written in self._by_dashes:
             return [self._by_dashes[written] + equals + value]
         if any(flag.startswith(name) for flag in self._flags):
+            self._refuse_ambiguous(name, name)
             return [word]
         if written in self._retired:
             raise CommandLineError(f"{name} is retired; type {self._retired[written]} instead")
         if self._meant(written):
+            self._refuse_ambiguous(name, written)
             return [written + equals + value]
         base, dot, keys = name.partition(".")
-        meant = self._meant(_dashed(base)) if dot else set()
+        meant = self._meant(dashed(base)) if dot and base.strip("-_") else set()
+        if len(meant) > 1:
+            self._refuse_ambiguous(name, dashed(base))
         if len(meant) != 1:
             if " " not in name:  # argparse takes it for a value
                 unknown.append(name)
@@ -135,18 +144,48 @@ class Spelling:
         return [flag, KeyedText(value, keys.split("."))]
 
     def _meant(self, written: str) -> set[str]:
-        """Return the flags that a spelling, whole or abbreviated, can stand for."""
+        """Return the flags that a spelling, whole or its beginning, can stand for."""
         if written in self._by_dashes:
             return {self._by_dashes[written]}
+        if not self._abbreviated:
+            return set()
         return {flag for each, flag in self._by_dashes.items() if each.startswith(written)}
+
+    def _refuse_ambiguous(self, name: str, beginning: str) -> None:
+        """Refuse the beginning of flags that set different things."""
+        first: dict[int, str] = {}
+        for flag, action in self._flags.items():
+            if flag.startswith(beginning):
+                first.setdefault(id(action), flag)
+        if self._abbreviated and len(first) > 1:
+            more = [f"{len(first) - _SOME} more"] if len(first) > _SOME else []
+            listed = one_of([*list(first.values())[:_SOME], *more])
+            raise CommandLineError(f"{name} is ambiguous; it could be {listed}")
 
     def _refuse_one_word(self, word: str) -> None:
         name, *value = word.split(None, 1)
-        if value and "=" not in name and self._meant(_dashed(name)):
+        if value and "=" not in name and self._meant(dashed(name)):
             problem = f"{word!r} is one word; a flag and its value are two: {name!r} {value[0]!r}"
             raise CommandLineError(problem)
 
 
-def _dashed(flag: str) -> str:
+def one_of(names: Sequence[str]) -> str:
+    """Return names as alternatives.
+
+    Example:
+        >>> one_of(["--a", "--b", "--c"])
+        '--a, --b or --c'
+    """
+    *most, last = names
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def dashed(flag: str) -> str:
+    """Return a flag with dashes for underscores, its keys as they are.
+
+    Example:
+        >>> dashed("--graph_config.max_bs")
+        '--graph-config.max_bs'
+    """
     name, dot, keys = flag.partition(".")
     return name.replace("_", "-") + dot + keys

@@ -62,7 +62,7 @@ def values_of_file(
     if reader.problems:
         raise InvalidSettingsError(reader.problems)
     for subject, replacement in reader.deprecated:
-        warn_deprecated(subject, replacement)
+        warn_deprecated(subject, replacement, stacklevel=2)
     return reader.values
 
 

@@ -1,4 +1,4 @@
-"""The warning that something still works and will not for ever."""
+"""Warnings about settings that still work but have been replaced by others."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ __all__ = ["DeprecatedFlagWarning", "warn_deprecated"]
 
 
 class DeprecatedFlagWarning(FutureWarning):
-    """An operator gave a setting that has a replacement.
+    """An operator set something that is declared `Arg(deprecated=...)`.
 
-    A FutureWarning, which Python shows by default: it is for operators, not for developers.
+    A `FutureWarning`, the kind that Python shows to those who run a program.
     """
 
 
-def warn_deprecated(subject: str, replacement: str, stacklevel: int = 2) -> None:
-    """Warn that a setting was given that has a replacement.
+def warn_deprecated(name: str, replacement: str, stacklevel: int = 1) -> None:
+    """Warn of a setting that something else has replaced.
 
     Args:
-        subject: what was given, with its place if it has one, such as `run.yaml:3: tp`.
-        replacement: what to give instead.
-        stacklevel: as in `warnings.warn`, counted from the caller.
+        name: the setting as the operator wrote it: a flag, or a key of a file.
+        replacement: what to write instead.
+        stacklevel: whom to blame, as in `warnings.warn`: 1 is the caller.
 
     Example:
-        >>> import warnings
         >>> with warnings.catch_warnings(record=True) as caught:
         ...     warnings.simplefilter("always")
-        ...     warn_deprecated("--old", "--new")
+        ...     warn_deprecated("--width", "--tp-size")
         >>> print(caught[0].message)
-        --old is deprecated: use --new
+        --width is deprecated; use --tp-size instead
     """
-    message = f"{subject} is deprecated: use {replacement}"
-    warnings.warn(DeprecatedFlagWarning(message), stacklevel=stacklevel + 1)
+    message = f"{name} is deprecated; use {replacement} instead"
+    warnings.warn(message, DeprecatedFlagWarning, stacklevel=stacklevel + 1)

@@ -70,7 +70,7 @@ def values_of_environment(
     for message in reader.unknown:
         warnings.warn(UnknownVariableWarning(message), stacklevel=2)
     for subject, replacement in reader.deprecated:
-        warn_deprecated(subject, replacement)
+        warn_deprecated(subject, replacement, stacklevel=2)
     return reader.values
 
 

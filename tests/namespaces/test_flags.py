@@ -4,13 +4,20 @@ import argparse
 import dataclasses
 import json
 import typing
+import warnings
 from pathlib import Path
 
 import pytest
 
 import namespaces
 from namespaces import ServerArgs
-from registry import ArgumentParser, add_cli_args, fields_set, from_cli_args
+from registry import (
+    ArgumentParser,
+    DeprecatedFlagWarning,
+    add_cli_args,
+    fields_set,
+    from_cli_args,
+)
 
 ROWS = json.loads(
     (Path(__file__).parent.parent / "data" / "server_args.json").read_text(encoding="utf-8")
@@ -82,7 +89,12 @@ def test_a_flag_gives_its_field_the_value(row: dict, parser: ArgumentParser) -> 
         for flag in flags_of(row):
             turned_off = flag.startswith("--no-") and "action" in row["cli"]
             expected = False if turned_off else value
-            record = from_cli_args(ServerArgs, parser.parse_args([*model, flag, *words]))
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                record = from_cli_args(ServerArgs, parser.parse_args([*model, flag, *words]))
+            assert [each.category for each in caught] == (
+                [DeprecatedFlagWarning] if "deprecated" in row["cli"] else []
+            )
             assert getattr(record, row["name"]) == expected
             assert type(getattr(record, row["name"])) is type(expected)
             assert fields_set(record) == {"model_path", row["name"]}
@@ -121,7 +133,7 @@ def test_the_flags_can_join_a_parser_of_the_program() -> None:
 
 
 def test_help_prints_every_description_as_it_is_written(parser: ArgumentParser) -> None:
-    printed = "".join(parser.format_help().split())
+    printed = "".join(parser.format_topic("all").split())
     for field in dataclasses.fields(ServerArgs):
         (marker,) = field.type.__metadata__
         text = marker if isinstance(marker, str) else marker.help

@@ -106,6 +106,26 @@ def test_text_stays_text_where_a_mapping_holds_text(parser: ArgumentParser) -> N
             ["--cuda-graph-config.decode.max_bs"],
             "argument --cuda-graph-config.decode.max_bs: expected one argument",
         ),
+        (["--=5"], "--= has a value but no flag; write --flag=value"),
+        (["--__"], "unrecognized arguments: --__."),
+        (
+            ["--cuda", "5"],
+            "--cuda is ambiguous; it could be --cuda-graph-config, --cuda-graph-backend-decode, "
+            "--cuda-graph-backend-prefill, --cuda-graph-max-bs-decode, "
+            "--cuda-graph-max-bs-prefill, --cuda-graph-bs-decode or 2 more",
+        ),
+        (
+            ["--cuda_graph.decode", "5"],
+            "--cuda_graph.decode is ambiguous; it could be --cuda-graph-config, "
+            "--cuda-graph-backend-decode, --cuda-graph-backend-prefill, "
+            "--cuda-graph-max-bs-decode, --cuda-graph-max-bs-prefill, --cuda-graph-bs-decode "
+            "or 2 more",
+        ),
+        (
+            ["--cuda_graph_m=5"],
+            "--cuda_graph_m is ambiguous; it could be --cuda-graph-max-bs-decode or "
+            "--cuda-graph-max-bs-prefill",
+        ),
         (["--enable-ep-moe"], "--enable-ep-moe is retired; type --ep-size instead"),
         (["--enable_ep_moe"], "--enable_ep_moe is retired; type --ep-size instead"),
         (
@@ -134,6 +154,13 @@ def test_what_cannot_be_meant_is_answered_with_what_to_type(
         parsed(parser, *words)
     assert caught.value.code == 2
     assert capsys.readouterr().err == f"serve: error: {message} (see serve --help)\n"
+
+
+def test_a_beginning_is_no_flag_where_abbreviations_are_off() -> None:
+    parser = ArgumentParser(prog="serve", allow_abbrev=False)
+    add_cli_args(parser, ServerArgs)
+    words = ["--model-path", "m", "--cuda", "--cuda_graph_m=5"]
+    assert parser.parse_known_args(words)[1] == ["--cuda", "--cuda_graph_m=5"]
 
 
 def test_a_mistyped_required_flag_is_named_and_not_only_missed(

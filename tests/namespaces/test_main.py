@@ -1,6 +1,8 @@
 """`python -m namespaces`: a launch command becomes a report, or one readable line."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 
@@ -101,8 +103,37 @@ def test_a_launch_that_breaks_a_rule_ends_with_the_rule_and_the_values() -> None
     )
 
 
-def test_help_lists_every_group() -> None:
+def test_help_is_a_screen_with_every_namespace() -> None:
     done = run("--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) < 60
+    assert re.search(r"^  exec\.moe +38  Mixture-of-experts execution:", done.stdout, re.M)
+    assert "--explain NAME" in done.stdout and "--model-path" in done.stdout
+    assert "--tp-size" not in done.stdout
+
+
+@pytest.mark.parametrize("words", [["--help=parallel"], ["--help", "parallel"], ["-hparallel"]])
+def test_help_on_a_namespace_has_its_options_and_what_is_derived(words: list[str]) -> None:
+    done = run(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("parallel:\n  Distributed layout:")
+    assert re.search(r"^  --tp-size( TP_SIZE)?, --tensor-parallel-size", done.stdout, re.M)
+    assert re.search(r"^  attn_tp_size +Attention tensor-parallel width", done.stdout, re.M)
+    assert "--model-path" not in done.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the shell of POSIX")
+@pytest.mark.parametrize("words", ["--help", "--help=all", "--print-completion=bash"])
+def test_a_reader_that_leaves_early_gets_no_traceback(words: str) -> None:
+    command = f"{sys.executable} -m namespaces {words} | true; echo ${{PIPESTATUS[@]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("0 0\n", "")
+
+
+def test_a_deprecated_flag_is_told_in_one_line() -> None:
+    done = run("--model", "m", "--disable_cuda_graph")
     assert done.returncode == 0
-    assert "exec.moe:" in done.stdout
-    assert "--tp-size" in done.stdout
+    assert done.stderr == (
+        "python -m namespaces: warning: --disable-cuda-graph is deprecated; use "
+        "--cuda-graph-backend-decode=disabled and --cuda-graph-backend-prefill=disabled instead\n"
+    )

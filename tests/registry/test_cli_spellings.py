@@ -86,7 +86,7 @@ def test_new_style_types_make_the_same_flags_as_those_of_typing(
     module_from: Callable[..., ModuleType], spelling: dict[str, str]
 ) -> None:
     old, new = (module_from(MODULE.format(**each)).Args for each in (OLD, spelling))
-    assert parser_of(new).format_help() == parser_of(old).format_help()
+    assert parser_of(new).format_topic("all") == parser_of(old).format_topic("all")
     words = "--model-path m --names a b --limit 3 --switch --mode b --sizes 1 2 --mixed 4 --path p"
     words += ' --options {"a":1}'
     records = [
@@ -110,7 +110,7 @@ def serve(folder: Path, words: str) -> subprocess.CompletedProcess[str]:
 def test_a_right_command_line_and_its_help(tmp_path: Path) -> None:
     done = serve(tmp_path, "--model-path m --switch false")
     assert (done.returncode, done.stdout) == (0, "Args(model_path='m', switch=False)\n")
-    done = serve(tmp_path, "--help")
+    done = serve(tmp_path, "--help=all")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Weights, 100% of them." in done.stdout
 

@@ -431,7 +431,7 @@ def test_a_field_with_a_replacement_warns_once_and_is_taken() -> None:
     with pytest.warns(DeprecatedFlagWarning) as caught:
         assert values_of({"model": {"old": 3}}) == {"old": 3}
     assert [str(each.message) for each in caught] == [
-        "run.json: model.old is deprecated: use --tp-size"
+        "run.json: model.old is deprecated; use --tp-size instead"
     ]
     assert caught[0].filename == __file__
 

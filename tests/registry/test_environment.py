@@ -178,7 +178,7 @@ def test_variables_of_others_are_passed_over() -> None:
 def test_a_field_with_a_replacement_warns() -> None:
     with pytest.warns(DeprecatedFlagWarning) as caught:
         assert values_of(SERVER_OLD="3") == {"old": 3}
-    assert str(caught[0].message) == "SERVER_OLD is deprecated: use --tp-size"
+    assert str(caught[0].message) == "SERVER_OLD is deprecated; use --tp-size instead"
 
 
 @pytest.mark.parametrize(
