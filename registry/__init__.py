@@ -45,7 +45,9 @@ from registry.store import DerivedField, InputField, Registry
 if TYPE_CHECKING:
     from registry.bags import Bag
     from registry.cli import ArgumentParser, add_cli_args, from_cli_args
+    from registry.cli_reader import from_argv
     from registry.cli_words import CommandLineError
+    from registry.cli_writer import to_argv
     from registry.config_file import ConfigFile, ConfigFileError, read_config_file
     from registry.config_values import values_of_file
     from registry.context import Change, Context
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from registry.publication import bag, current, publish, reset
     from registry.settings import InvalidSettingsError
     from registry.values import validate
+    from registry.writing import UnwritableError
 
 __all__ = [
     "NS",
@@ -110,6 +113,7 @@ __all__ = [
     "UnknownNamespaceError",
     "UnknownVariableWarning",
     "UnresolvedNameError",
+    "UnwritableError",
     "View",
     "add_cli_args",
     "bag",
@@ -121,6 +125,7 @@ __all__ = [
     "derive",
     "derived",
     "fields_set",
+    "from_argv",
     "from_cli_args",
     "live",
     "namespace_of",
@@ -128,6 +133,7 @@ __all__ = [
     "read_config_file",
     "reset",
     "resolver",
+    "to_argv",
     "validate",
     "values_of_environment",
     "values_of_file",
@@ -152,13 +158,16 @@ _AT_FIRST_USE = {
     "RecordPicklingError": "pickling",
     "RecordUnpicklingError": "pickling",
     "UnknownVariableWarning": "environment",
+    "UnwritableError": "writing",
     "add_cli_args": "cli",
     "bag": "publication",
     "current": "publication",
+    "from_argv": "cli_reader",
     "from_cli_args": "cli",
     "publish": "publication",
     "read_config_file": "config_file",
     "reset": "publication",
+    "to_argv": "cli_writer",
     "validate": "values",
     "values_of_environment": "environment",
     "values_of_file": "config_values",
