@@ -48,7 +48,9 @@ if TYPE_CHECKING:
     from registry.cli_reader import from_argv
     from registry.cli_words import CommandLineError
     from registry.cli_writer import to_argv
+    from registry.config_dump import dump, load
     from registry.config_file import ConfigFile, ConfigFileError, read_config_file
+    from registry.config_plain import to_dict
     from registry.config_values import values_of_file
     from registry.context import Change, Context
     from registry.deprecation import DeprecatedFlagWarning
@@ -124,16 +126,19 @@ __all__ = [
     "default_registry",
     "derive",
     "derived",
+    "dump",
     "fields_set",
     "from_argv",
     "from_cli_args",
     "live",
+    "load",
     "namespace_of",
     "publish",
     "read_config_file",
     "reset",
     "resolver",
     "to_argv",
+    "to_dict",
     "validate",
     "values_of_environment",
     "values_of_file",
@@ -162,12 +167,15 @@ _AT_FIRST_USE = {
     "add_cli_args": "cli",
     "bag": "publication",
     "current": "publication",
+    "dump": "config_dump",
     "from_argv": "cli_reader",
     "from_cli_args": "cli",
+    "load": "config_dump",
     "publish": "publication",
     "read_config_file": "config_file",
     "reset": "publication",
     "to_argv": "cli_writer",
+    "to_dict": "config_plain",
     "validate": "values",
     "values_of_environment": "environment",
     "values_of_file": "config_values",
