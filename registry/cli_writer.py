@@ -6,6 +6,8 @@ The words come from the options that the record's own parser has, and that parse
 from __future__ import annotations
 
 import argparse
+import operator
+import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -103,50 +105,57 @@ def _can_be_passed(word: str) -> bool:
 
 def _candidates(action: argparse.Action, value: Any) -> Iterator[list[str]]:
     """Yield words that may set an option to a value, the shortest first."""
-    flag, several = action.option_strings[0], _items(value)
+    flag, items = action.option_strings[0], _items(value)
     if action.nargs == 0:
         yield from ([each] for each in action.option_strings)
         # Options that count, or that append a constant.
-        times = value if type(value) is int else len(several or ())
+        times = value if type(value) is int else len(items or ())
         if 1 < times <= _MOST_TIMES:
             yield [flag] * times
         return
     if action.nargs == "?":
         yield [flag]
     if action.nargs in (None, "?"):
-        for text in _texts(action, value):
-            yield from _with_texts(flag, [text])
-    if several is None:
-        return
-    texts = [next(_texts(action, each), None) for each in several]
-    words = [text for text in texts if text is not None]
-    if len(words) == len(several):
-        if action.nargs not in (None, "?"):
-            yield from _with_texts(flag, words)
-        # Options that append what each occurrence has.
-        yield [word for text in words for word in next(_with_texts(flag, [text]))]
-    inner = [_items(each) for each in several]
-    if action.nargs not in (None, "?") and several and None not in inner:
-        yield [word for each in inner for word in _occurrence(action, each or [])]
+        texts = sorted(texts_of(value), key=lambda text: not _converts(action, text, value))
+        yield from (_typed(flag, [text]) for text in texts)
+    elif items is not None and (words := _words(action, items)) is not None:
+        yield _typed(flag, words)
+    # Options that append what each occurrence has.
+    occurrences = [_words(action, _inner(action, each)) for each in items or ()]
+    if None not in occurrences:
+        yield [word for words in occurrences for word in _typed(flag, words or [])]
 
 
-def _occurrence(action: argparse.Action, values: list[Any]) -> list[str]:
-    texts = [next(_texts(action, each), "") for each in values]
-    return next(_with_texts(action.option_strings[0], texts))
+def _inner(action: argparse.Action, value: Any) -> list[Any]:
+    """Return what one occurrence of an option has, of one that appends."""
+    several = None if action.nargs in (None, "?") else _items(value)
+    return [value] if several is None else several
 
 
-def _with_texts(flag: str, texts: list[str]) -> Iterator[list[str]]:
-    """Yield the ways to type an option with texts."""
-    # On its own, a word that begins with a dash is taken for a flag.
+def _typed(flag: str, texts: list[str]) -> list[str]:
+    """Return an option as it is typed with texts."""
+    # On its own, a word that begins with a dash would be taken for a flag.
     if len(texts) == 1 and texts[0].startswith("-"):
-        yield [f"{flag}={texts[0]}"]
-    yield [flag, *texts]
+        return [f"{flag}={texts[0]}"]
+    return [flag, *texts]
 
 
-def _texts(action: argparse.Action, value: Any) -> Iterator[str]:
-    """Yield the texts that may stand for one value, first those that the option reads as it."""
-    texts = list(texts_of(value))
-    yield from sorted(texts, key=lambda text: not _converts(action, text, value))
+def _words(action: argparse.Action, values: Collection[Any]) -> list[str] | None:
+    """Return a text for each value, if there are, of several one that is not taken for a flag."""
+    words = []
+    for value in values:
+        texts = [
+            (not _converts(action, each, value), _as_flag(each), each) for each in texts_of(value)
+        ]
+        if not texts:
+            return None
+        words.append(min(texts, key=operator.itemgetter(0, 1))[2])
+    return words
+
+
+def _as_flag(text: str) -> bool:
+    """Tell whether argparse takes a word for a flag."""
+    return text.startswith("-") and not re.fullmatch(r"-\d+|-\d*\.\d+", text)
 
 
 def _converts(action: argparse.Action, text: str, value: Any) -> bool:

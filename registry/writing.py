@@ -6,6 +6,7 @@ Nothing that is written is taken on trust: those who write a value read it back 
 from __future__ import annotations
 
 import contextlib
+import decimal
 import enum
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -197,6 +198,9 @@ def _words_of(value: Any) -> Iterator[str]:
         yield from ("none", "null", "")
     elif not isinstance(value, bool | list | tuple | set | frozenset | Mapping):
         yield str(value)  # refused where there are too many digits
+        if isinstance(value, float) and "e" in str(value):
+            # Without an exponent, argparse takes it for a number even if it is negative.
+            yield f"{decimal.Decimal(str(value)):f}"
 
 
 def _json_of(value: Any) -> Iterator[str]:
