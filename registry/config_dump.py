@@ -163,21 +163,29 @@ def _require_format(path: str, empty: str) -> None:
 @contextlib.contextmanager
 def _replacing(path: str, suffix: str, private: bool) -> Iterator[str]:
     """Give the name of a new file, which takes the place of another one in the end."""
-    # Of a link, what it points to is replaced.
-    target = os.path.realpath(path)
-    directory, name = os.path.split(target)
-    beside = os.path.join(directory, f".{name}.{secrets.token_hex(4)}{suffix}")
     try:
+        # Of a link, what it points to is replaced.
+        target = os.path.realpath(path)
+        directory, name = os.path.split(target)
+        beside = os.path.join(directory, f".{name}.{secrets.token_hex(4)}{suffix}")
         # The mode counts from the start: secrets are in no file that others can open.
-        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666))
-        try:
-            if not private and os.path.exists(target):
-                os.chmod(beside, stat.S_IMODE(os.stat(target).st_mode))
-            yield beside
-            os.replace(beside, target)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(beside)
+        mode = 0o600 if private else 0o666
+        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
     except OSError as error:
-        problem = f"the file cannot be written: {error.strerror}"
-        raise ConfigFileError(path, problem) from error
+        raise _unwritten(path, error) from error
+    except ValueError as error:
+        raise ConfigFileError(path, f"this cannot be the path of a file: {error}") from error
+    try:
+        if not private and os.path.exists(target):
+            os.chmod(beside, stat.S_IMODE(os.stat(target).st_mode))
+        yield beside
+        os.replace(beside, target)
+    except OSError as error:
+        raise _unwritten(path, error) from error
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(beside)
+
+
+def _unwritten(path: str, error: OSError) -> ConfigFileError:
+    return ConfigFileError(path, f"the file cannot be written: {error.strerror}")

@@ -5,13 +5,14 @@ Every value is read back, as the file reader would, before it is taken.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from registry.errors import InvalidValueError
 from registry.reading import value_of_plain
 from registry.settings import Setting, Settings
-from registry.writing import Item, UnwritableError, items_of, plain_of, same, texts_of
+from registry.writing import Item, UnwritableError, in_order, items_of, plain_of, same, texts_of
 
 __all__ = ["PlainField", "nested_by_path", "plain_fields", "to_dict"]
 
@@ -146,10 +147,11 @@ def _candidates(item: Item, reveal: bool) -> Iterator[Any]:
     if item.is_masked and not reveal:
         yield "***"
         return
-    try:
+    with contextlib.suppress(RecursionError):  # it contains itself
         yield plain_of(item.value)
-    except RecursionError:  # it contains itself
-        return
+    # Otherwise as on the command line, where each item is a word.
+    if isinstance(item.value, list | tuple | set | frozenset):
+        yield [next(texts_of(each), None) for each in in_order(item.value)]
     yield from texts_of(item.value)
 
 
