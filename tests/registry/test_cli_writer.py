@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, Literal, NamedTuple, NewType
 
 import pytest
-from hypothesis import example, given
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from registry import (
@@ -449,6 +449,8 @@ SOME_JSON = st.recursive(
 )
 
 
+# The first example waits for the table of all characters.
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     one=st.text(),
     many=st.lists(st.text(), min_size=1),
