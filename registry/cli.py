@@ -134,8 +134,9 @@ class ArgumentParser(argparse.ArgumentParser):
     def _unrecognized(self, words: Sequence[str]) -> str:
         word = next((each for each in words if each.startswith("-")), words[0])
         flag = word.partition("=")[0]
-        hint = self._spelling().suggest(flag) if flag[:1] == "-" else ""
-        return f"unrecognized arguments: {' '.join(words)}.{hint}"
+        spelling = self._spelling()
+        hint = spelling.suggest(flag) if flag[:1] == "-" else ""
+        return f"unrecognized arguments: {spelling.shown(words)}.{hint}"
 
 
 def add_cli_args(

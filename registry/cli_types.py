@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from registry.cli_keys import MergeKeys, keyed
-from registry.cli_secrets import unshown
+from registry.cli_secrets import Unshown
 from registry.declaration import Arg
 from registry.errors import FieldDeclarationError, did_you_mean
 
@@ -61,7 +61,7 @@ def options_of(subject: str, annotation: Any, arg: Arg, default: Any) -> dict[st
     if not options.keys() & {"action", "nargs"} and kind_of(annotation).takes_keys:
         options = {**options, "action": MergeKeys, "type": keyed(options["type"], annotation)}
     if arg.secret and ("type" in options or options.get("action") in _TAKE_TEXT):
-        options["type"] = unshown(options.get("type", str))
+        options["type"] = Unshown(options.get("type", str))
     return options
 
 

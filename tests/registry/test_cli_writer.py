@@ -370,6 +370,31 @@ def test_no_message_shows_a_secret() -> None:
         assert "hunter2" not in str(refused.value)
 
 
+HIDDEN = [
+    (
+        ["--api-kye", "hunter2"],
+        "unrecognized arguments: --api-kye ***. Did you mean --api-key (server)?",
+    ),
+    (
+        ["--api-kye=hunter2", "--prot", "80"],
+        "unrecognized arguments: --api-kye=*** --prot 80. Did you mean --api-key (server)?",
+    ),
+    (["--key", "hunter2"], "unrecognized arguments: --key ***. Did you mean --api-key (server)?"),
+    (
+        ["--api-key hunter2"],
+        "'--api-key ***' is one word; a flag and its value are two: '--api-key' '***'",
+    ),
+    (["--api-key.a", "hunter2"], "--api-key.a: --api-key takes its value as a whole, not by key"),
+]
+
+
+@pytest.mark.parametrize(("words", "problem"), HIDDEN)
+def test_a_mistyped_flag_does_not_show_its_secret(words: list[str], problem: str) -> None:
+    with pytest.raises(CommandLineError) as caught:
+        from_argv(Secrets, words)
+    assert str(caught.value) == problem
+
+
 def test_a_secret_that_reads_like_a_masked_one_cannot_be_written() -> None:
     with pytest.raises(UnwritableError):
         to_argv(Secrets(api_key="***"), reveal=True)
