@@ -45,9 +45,13 @@ from registry.store import DerivedField, InputField, Registry
 if TYPE_CHECKING:
     from registry.bags import Bag
     from registry.cli import ArgumentParser, add_cli_args, from_cli_args
+    from registry.cli_reader import from_argv
     from registry.cli_words import CommandLineError
+    from registry.cli_writer import to_argv
     from registry.completion import add_completion
+    from registry.config_dump import dump, load
     from registry.config_file import ConfigFile, ConfigFileError, read_config_file
+    from registry.config_plain import to_dict
     from registry.config_values import values_of_file
     from registry.context import Change, Context
     from registry.deprecation import DeprecatedFlagWarning
@@ -58,6 +62,7 @@ if TYPE_CHECKING:
     from registry.publication import bag, current, publish, reset
     from registry.settings import InvalidSettingsError
     from registry.values import validate
+    from registry.writing import UnwritableError
 
 __all__ = [
     "NS",
@@ -111,6 +116,7 @@ __all__ = [
     "UnknownNamespaceError",
     "UnknownVariableWarning",
     "UnresolvedNameError",
+    "UnwritableError",
     "View",
     "add_cli_args",
     "add_completion",
@@ -122,14 +128,19 @@ __all__ = [
     "default_registry",
     "derive",
     "derived",
+    "dump",
     "fields_set",
+    "from_argv",
     "from_cli_args",
     "live",
+    "load",
     "namespace_of",
     "publish",
     "read_config_file",
     "reset",
     "resolver",
+    "to_argv",
+    "to_dict",
     "validate",
     "values_of_environment",
     "values_of_file",
@@ -154,14 +165,20 @@ _AT_FIRST_USE = {
     "RecordPicklingError": "pickling",
     "RecordUnpicklingError": "pickling",
     "UnknownVariableWarning": "environment",
+    "UnwritableError": "writing",
     "add_cli_args": "cli",
     "add_completion": "completion",
     "bag": "publication",
     "current": "publication",
+    "dump": "config_dump",
+    "from_argv": "cli_reader",
     "from_cli_args": "cli",
+    "load": "config_dump",
     "publish": "publication",
     "read_config_file": "config_file",
     "reset": "publication",
+    "to_argv": "cli_writer",
+    "to_dict": "config_plain",
     "validate": "values",
     "values_of_environment": "environment",
     "values_of_file": "config_values",

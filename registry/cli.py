@@ -115,10 +115,15 @@ class ArgumentParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print a message, mostly one line, to standard error and exit with status 2."""
-        if self._unknown:
-            message = f"{self._unrecognized(self._unknown)} Then: {message}"
+        message = self.full_message(message)
         between = "\n" if "\n" in message else " "
         self.exit(2, f"{self.prog}: error: {message}{between}(see {self.prog} --help)\n")
+
+    def full_message(self, message: str) -> str:
+        """Return an error with what is likely to be its cause before it, an unknown flag."""
+        if self._unknown:
+            return f"{self._unrecognized(self._unknown)} Then: {message}"
+        return message
 
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
@@ -196,8 +201,9 @@ class ArgumentParser(argparse.ArgumentParser):
     def _unrecognized(self, words: Sequence[str]) -> str:
         word = next((each for each in words if each.startswith("-")), words[0])
         flag = word.partition("=")[0]
-        hint = self._spelling().suggest(flag) if flag[:1] == "-" else ""
-        return f"unrecognized arguments: {' '.join(words)}.{hint}"
+        spelling = self._spelling()
+        hint = spelling.suggest(flag) if flag[:1] == "-" else ""
+        return f"unrecognized arguments: {spelling.shown(words)}.{hint}"
 
 
 def add_cli_args(

@@ -16,12 +16,14 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from registry.cli_keys import MergeKeys, keyed
+from registry.cli_secrets import Unshown
 from registry.declaration import Arg
 from registry.errors import FieldDeclarationError, did_you_mean
 
 __all__ = ["Kind", "flags_of", "kind_of", "options_of", "parse_bool", "word_of"]
 
 _NONE = type(None)
+_TAKE_TEXT = ("store", "append", "extend")
 _Make = Callable[[list[Any], Any], dict[str, Any]]
 
 
@@ -58,6 +60,8 @@ def options_of(subject: str, annotation: Any, arg: Arg, default: Any) -> dict[st
             options[name] = getattr(arg, name)
     if not options.keys() & {"action", "nargs"} and kind_of(annotation).takes_keys:
         options = {**options, "action": MergeKeys, "type": keyed(options["type"], annotation)}
+    if arg.secret and ("type" in options or options.get("action") in _TAKE_TEXT):
+        options["type"] = Unshown(options.get("type", str))
     return options
 
 

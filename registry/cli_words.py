@@ -11,6 +11,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 
 from registry.cli_keys import KeyedText, MergeKeys
+from registry.cli_secrets import is_secret
 from registry.errors import RegistryError
 
 __all__ = ["CommandLineError", "Spelling", "dashed", "one_of"]
@@ -104,6 +105,35 @@ class Spelling:
             return ""
         return f" Did you mean {one_of([self._offered(self._by_dashes[each]) for each in near])}?"
 
+    def shown(self, words: Sequence[str]) -> str:
+        """Return words as a message may show them, `***` for what can be meant as a secret.
+
+        Args:
+            words: words that `argparse` could not place.
+        """
+        shown, hidden = [], False
+        for word in words:
+            name, equals, _ = word.partition("=")
+            if name.startswith("-"):
+                hidden = self._is_near_secret(name)
+            if hidden and equals:
+                word = f"{name}=***"
+            elif hidden and not name.startswith("-"):
+                word = "***"
+            shown.append(word)
+        return " ".join(shown)
+
+    def _is_near_secret(self, name: str) -> bool:
+        secret = [flag for flag, action in self._flags.items() if is_secret(action)]
+        if not secret:
+            return False
+        # Imported where it is needed, as above.
+        import difflib
+
+        part = name.strip("-")
+        near = difflib.get_close_matches(dashed(name), secret, n=1, cutoff=0.7)
+        return bool(near) or (len(part) > 2 and any(part in flag for flag in secret))
+
     def _offered(self, flag: str) -> str:
         path = self._namespaces.get(self._flags[flag].dest)
         return flag if path is None else f"{flag} ({path})"
@@ -164,7 +194,10 @@ class Spelling:
 
     def _refuse_one_word(self, word: str) -> None:
         name, *value = word.split(None, 1)
-        if value and "=" not in name and self._meant(dashed(name)):
+        meant = self._meant(dashed(name)) if value and "=" not in name else set()
+        if meant:
+            if any(is_secret(self._flags[flag]) for flag in meant):
+                word, value = f"{name} ***", ["***"]
             problem = f"{word!r} is one word; a flag and its value are two: {name!r} {value[0]!r}"
             raise CommandLineError(problem)
 

@@ -38,7 +38,7 @@ _NEXT = {
 
 
 class ConfigFileError(RegistryError, ValueError):
-    """A configuration file that cannot be read.
+    """A configuration file that cannot be read or written.
 
     Attributes:
         where: `path:line`, or `path` where no line is known.

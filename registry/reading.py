@@ -7,6 +7,7 @@ and a word means what it means on the command line.
 from __future__ import annotations
 
 import argparse
+import enum
 import json
 import shlex
 from collections.abc import Callable, Iterator
@@ -134,8 +135,10 @@ def _item(setting: Setting, value: Any, members: list[Any], key: str) -> Any:
         converted = convert(value)
     except (argparse.ArgumentTypeError, ValueError, TypeError):
         return value
-    # A number in quotes is a text, whoever could read it as a number.
-    return value if isinstance(converted, bool | int | float) else converted
+    # A number in quotes is a text, whoever could read it as a number; a member of an enum is known
+    # by its text, even if it is a number.
+    is_number = isinstance(converted, bool | int | float) and not isinstance(converted, enum.Enum)
+    return value if is_number else converted
 
 
 def _checked(setting: Setting, value: Any, name: str) -> Any:
