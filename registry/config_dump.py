@@ -19,7 +19,6 @@ from registry.config_values import values_of_file
 from registry.config_writer import lacking, text_of
 from registry.instance import schema_of
 from registry.layers import MissingSettingsError
-from registry.settings import Settings
 from registry.writing import UnwritableError, same
 
 __all__ = ["dump", "load"]
@@ -43,7 +42,7 @@ def dump(
     Args:
         record: an instance of a composed class.
         path: the file. Its suffix, `.yaml`, `.yml`, `.toml` or `.json`, tells the format. YAML
-            takes the extra `[yaml]`, TOML before Python 3.11 the extra `[toml]`.
+            takes the extra `[yaml]`, TOML the extra `[toml]`.
         nested: as in `to_dict`.
         reveal: as in `to_dict`.
         exclude: as in `to_dict`.
@@ -77,15 +76,14 @@ def dump(
         problem = "the suffix tells the format to write; name it .yaml (or .yml), .toml or .json"
         raise ConfigFileError(path, problem)
     fields = _without_lacking(plain_fields(record, "dump()", reveal, exclude), suffix)
-    paths = Settings(type(record)).paths if nested else ()
     private = reveal and any(each.item.is_masked for each in fields)
     with _replacing(path, suffix, private) as file:
         _require_format(path, file)
-        if not _reads_back(file, suffix, _values(fields, nested), paths):
+        if not _reads_back(file, suffix, _values(fields, nested)):
             wrong = [
                 each.problem(f"does not come back from a {suffix} file as it is")
                 for each in fields
-                if not _reads_back(file, suffix, _values([each], nested), paths)
+                if not _reads_back(file, suffix, _values([each], nested))
             ]
             # Each by itself would do: together they are too much.
             too_much = [f"{path}: the file would be larger than what is read of a file"]
@@ -139,10 +137,10 @@ def _without_lacking(fields: Collection[PlainField], suffix: str) -> list[PlainF
     return [each for each in fields if not lacks[each.key]]
 
 
-def _reads_back(file: str, suffix: str, values: dict[str, Any], paths: Collection[str]) -> bool:
+def _reads_back(file: str, suffix: str, values: dict[str, Any]) -> bool:
     """Write values to a file, and tell whether they come back from it."""
     try:
-        text = text_of(suffix, values, paths)
+        text = text_of(file, suffix, values)
         with open(file, "w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
             stream.flush()
@@ -153,9 +151,10 @@ def _reads_back(file: str, suffix: str, values: dict[str, Any], paths: Collectio
 
 
 def _require_format(path: str, empty: str) -> None:
-    """Refuse a format that cannot be read here, which an empty file shows."""
+    """Refuse a format that cannot be read or written here, which an empty file shows."""
     try:
         read_config_file(empty)
+        text_of(empty, os.path.splitext(empty)[1].lower(), {})
     except ConfigFileError as error:
         raise ConfigFileError(path, error.problem) from error
 

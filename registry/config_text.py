@@ -143,10 +143,10 @@ def check_depth(path: str, text: str) -> None:
             raise too_deep(f"{path}:{text.count(chr(10), 0, end) + 1}")
 
 
-def missing_extra(path: str, name: str, extra: str) -> ConfigFileError:
-    """Return the error of a format whose optional package is not installed."""
+def missing_extra(path: str, task: str, extra: str) -> ConfigFileError:
+    """Return the error of a task whose optional package is not installed."""
     return ConfigFileError(
-        path, f"reading {name} needs a package; pip install 'namespace-registry[{extra}]'"
+        path, f"{task} needs a package; pip install 'namespace-registry[{extra}]'"
     )
 
 

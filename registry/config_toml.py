@@ -39,7 +39,7 @@ def read_toml(path: str, text: str) -> Any:
         else:
             import tomli as tomllib
     except ImportError as error:
-        raise missing_extra(path, "TOML", "toml") from error
+        raise missing_extra(path, "reading TOML", "toml") from error
     check_depth(path, text)
     try:
         values = tomllib.loads(text, parse_float=lambda digits: real(path, digits))

@@ -54,7 +54,7 @@ class YamlReader:
         try:
             import yaml
         except ImportError as error:
-            raise missing_extra(path, "YAML", "yaml") from error
+            raise missing_extra(path, "reading YAML", "yaml") from error
         self._path = path
         self._last = last_line(text)
         self._yaml = yaml
