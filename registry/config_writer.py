@@ -90,6 +90,6 @@ def _yaml(path: str, values: Mapping[str, Any]) -> str:
         sort_keys=False,
         allow_unicode=True,
         width=math.inf,
-        default_flow_style=None,
+        default_flow_style=False,
     )
     return text

@@ -270,7 +270,8 @@ RECORD = Args("m", {"a": 1}, count=2, ep_size=4, overlap=True, worker_hook=3)
 TEXTS = {
     (".yaml", False): """\
 model: m
-options: {a: 1}
+options:
+  a: 1
 count: 2
 ep_size: 4
 overlap: true
@@ -279,7 +280,8 @@ worker_hook: 3
     (".yaml", True): """\
 model:
   model: m
-  options: {a: 1}
+  options:
+    a: 1
 device:
   count: 2
 exec:
