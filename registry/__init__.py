@@ -44,8 +44,10 @@ from registry.store import DerivedField, InputField, Registry
 
 if TYPE_CHECKING:
     from registry.bags import Bag
-    from registry.cli import ArgumentParser, add_cli_args, from_cli_args
+    from registry.cli import add_cli_args
+    from registry.cli_parser import ArgumentParser
     from registry.cli_reader import from_argv
+    from registry.cli_record import from_cli_args
     from registry.cli_words import CommandLineError
     from registry.cli_writer import to_argv
     from registry.completion import add_completion
@@ -150,7 +152,7 @@ __all__ = [
 # A process parses flags once and publishes once, and many that import declarations do neither.
 # Loading these at first use takes 40 % off the time that importing the package takes.
 _AT_FIRST_USE = {
-    "ArgumentParser": "cli",
+    "ArgumentParser": "cli_parser",
     "Bag": "bags",
     "Change": "context",
     "CommandLineError": "cli_words",
@@ -172,7 +174,7 @@ _AT_FIRST_USE = {
     "current": "publication",
     "dump": "config_dump",
     "from_argv": "cli_reader",
-    "from_cli_args": "cli",
+    "from_cli_args": "cli_record",
     "load": "config_dump",
     "publish": "publication",
     "read_config_file": "config_file",

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from registry.values import fits
+from registry.value_types import fits
 
 __all__ = ["KeyedText", "KeyedValues", "MergeKeys", "keyed", "merged"]
 

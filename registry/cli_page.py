@@ -17,7 +17,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from registry.cli_types import word_of
+from registry.cli_choices import word_of
 from registry.declaration import Arg
 from registry.store import DerivedField
 

@@ -7,7 +7,9 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from registry.cli import ArgumentParser, add_cli_args, from_cli_args
+from registry.cli import add_cli_args
+from registry.cli_parser import ArgumentParser
+from registry.cli_record import from_cli_args
 from registry.cli_words import CommandLineError
 
 __all__ = ["RaisingParser", "from_argv"]
@@ -33,13 +35,13 @@ class RaisingParser(ArgumentParser):
 
     def require_nothing(self) -> None:
         """Take command lines that lack required options, from now on."""
-        for action in self._option_string_actions.values():
+        for action in self._every_action():
             action.required = False
 
     @functools.cached_property
     def option_of(self) -> dict[str, argparse.Action]:
         """The options by field."""
-        return {action.dest: action for action in self._option_string_actions.values()}
+        return {action.dest: action for action in self._every_action() if action.option_strings}
 
 
 def from_argv(

@@ -11,8 +11,8 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from registry.cli_choices import word_of
 from registry.cli_page import show
-from registry.cli_types import word_of
 
 __all__ = ["add_completion"]
 

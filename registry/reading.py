@@ -13,10 +13,12 @@ import shlex
 from collections.abc import Callable, Iterator
 from typing import Any, get_origin
 
-from registry.cli_types import kind_of, parse_bool, word_of
+from registry.cli_choices import word_of
+from registry.cli_rules import kind_of, parse_bool
 from registry.errors import InvalidValueError
 from registry.settings import Setting
-from registry.values import described, fits, no_choice, problems_with
+from registry.value_types import described, fits
+from registry.values import no_choice, problems_with
 
 __all__ = ["value_of_plain", "value_of_text"]
 

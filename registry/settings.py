@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from registry.annotations import arg_of
-from registry.cli_types import Kind, flags_of, kind_of, options_of
+from registry.cli_rules import Kind, kind_of
+from registry.cli_types import flags_of, options_of
 from registry.declaration import Arg
 from registry.errors import FieldDeclarationError, InvalidValueError
 from registry.instance import schema_of

@@ -37,7 +37,7 @@ from registry import (
     derived,
     validate,
 )
-from registry.values import fits
+from registry.value_types import fits
 
 
 class Mode(enum.Enum):
