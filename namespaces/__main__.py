@@ -2,22 +2,25 @@
 
 The flags, the files that `--config` names and the variables that begin with `SERVER_` become a
 record, the record is pickled to a freshly spawned process, and what is printed is what that
-process sees.
+process sees. `python -m namespaces check` says the same without a process of its own, for files
+and commands that are to be launched elsewhere.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import multiprocessing
 import pickle
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from typing import Any
 
 from namespaces.record import ServerArgs
-from namespaces.report import describe, format_report
+from namespaces.report import describe, format_check, format_report
 from namespaces.retired import RETIRED
 from registry import (
     ArgumentParser,
@@ -40,12 +43,40 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status, 0. A command line that is wrong exits with status 2.
     """
-    parser = ArgumentParser(
-        prog="python -m namespaces",
-        retired=RETIRED,
-        description="Show what a launch command of the server sets, and what a process that "
-        "receives it derives from it.",
+    words = sys.argv[1:] if argv is None else list(argv)
+    if words[:1] == ["check"]:
+        return _check(words[1:])
+    parser = _parser(
+        "python -m namespaces",
+        "Show what a launch command of the server sets, and what a process that receives it "
+        "derives from it. `check` in front of it vets it, or a file, without that process.",
     )
+    args, record = _parsed(parser, words)
+    # Spawned, not forked: the process shares nothing with this one but what it imports.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=1, mp_context=context) as pool:
+        task = pool.submit(describe, pickle.dumps(record), args.explain)
+        _print(parser, args, task.result, format_report)
+    return 0
+
+
+def _check(words: Sequence[str]) -> int:
+    """Say whether files and flags would be launched, and what they set and imply."""
+    parser = _parser(
+        "python -m namespaces check",
+        "Say whether a launch command or file of the server is valid, and what it sets and "
+        "implies: `check FILE ...`, `check -- <launch flags>` or both. The exit status is 0 or 2.",
+    )
+    files = list(itertools.takewhile(lambda word: not word.startswith("-"), words))
+    flags = words[len(files) :]
+    flags = flags[1:] if flags[:1] == ["--"] else flags
+    args, record = _parsed(parser, [*(f"--config={file}" for file in files), *flags])
+    _print(parser, args, lambda: describe(pickle.dumps(record), args.explain), format_check)
+    return 0
+
+
+def _parser(prog: str, description: str) -> ArgumentParser:
+    parser = ArgumentParser(prog=prog, retired=RETIRED, description=description)
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument(
         "--explain",
@@ -56,22 +87,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     add_completion(parser)
     add_cli_args(parser, ServerArgs, config="--config", env_prefix="SERVER_")
+    return parser
+
+
+def _parsed(parser: ArgumentParser, words: Sequence[str]) -> tuple[argparse.Namespace, Any]:
     args = argparse.Namespace()
     with warnings.catch_warnings(record=True) as caught:
         for category in (DeprecatedFlagWarning, UnknownVariableWarning):
             warnings.simplefilter("always", category)
-        record = parser.parse_record(ServerArgs, argv, args)
+        record = parser.parse_record(ServerArgs, words, args)
     for each in caught:
         print(f"{parser.prog}: warning: {each.message}", file=sys.stderr)
-    # Spawned, not forked: the process shares nothing with this one but what it imports.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max_workers=1, mp_context=context) as pool:
-        try:
-            report = pool.submit(describe, pickle.dumps(record), args.explain).result()
-        except RegistryError as error:
-            parser.error("; ".join(str(error).splitlines()))
-    print(json.dumps(report, indent=2, default=repr) if args.json else format_report(report))
-    return 0
+    return args, record
+
+
+def _print(
+    parser: ArgumentParser,
+    args: argparse.Namespace,
+    report_of: Callable[[], dict[str, Any]],
+    layout: Callable[[dict[str, Any]], str],
+) -> None:
+    try:
+        report = report_of()
+    except RegistryError as error:
+        parser.error("; ".join(str(error).splitlines()))
+    print(json.dumps(report, indent=2, default=repr) if args.json else layout(report))
 
 
 if __name__ == "__main__":

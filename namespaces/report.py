@@ -12,7 +12,7 @@ from typing import Any
 
 from registry import Context, default_registry, fields_set, namespace_of
 
-__all__ = ["describe", "format_report", "texts_in"]
+__all__ = ["describe", "format_check", "format_report", "texts_in"]
 
 
 def describe(pickled: bytes, explain: Iterable[str] = ()) -> dict[str, Any]:
@@ -99,17 +99,45 @@ def format_report(report: dict[str, Any]) -> str:
     """
     travelled = report["pickle"]
     found = travelled["derived_names"]
-    derived = [name for fields in report["derived"].values() for name in fields]
-    parts = [
-        f"{report['record']} reached process {report['process']} in {travelled['bytes']:,} bytes.",
-        "\n".join(["Set by the operator:", *_table(report["set"])]),
-        "\n".join(["Resolved there:", *_table(report["resolved"])]) if report["resolved"] else "",
-        "\n".join(["Derived there:", *_table(report["derived"])]),
-        f"{len(found)} of the {len(derived)} derived names are among the {travelled['texts']} "
-        f"strings of the pickle{': ' + ', '.join(found) if found else '.'}",
-        *report["explained"].values(),
-    ]
-    return "\n\n".join(filter(None, parts))
+    named = f": {', '.join(found)}" if found else "."
+    return "\n\n".join(
+        [
+            f"{report['record']} reached process {report['process']} in {travelled['bytes']:,} "
+            "bytes.",
+            *_tables(report, "Resolved there:", "Derived there:"),
+            f"{len(found)} of the {_count(report['derived'])} derived names are among the "
+            f"{travelled['texts']} strings of the pickle{named}",
+            *report["explained"].values(),
+        ]
+    )
+
+
+def format_check(report: dict[str, Any]) -> str:
+    """Lay out for people what a valid configuration sets and implies.
+
+    Args:
+        report: what `describe` returned.
+
+    Returns:
+        The text, without a newline at its end.
+    """
+    count = _count(report["set"])
+    return "\n\n".join(
+        [
+            f"Valid: {count} {'setting' if count == 1 else 'settings'} of {report['record']}.",
+            *_tables(report, "Resolved:", "Implied:"),
+            *report["explained"].values(),
+        ]
+    )
+
+
+def _tables(report: dict[str, Any], resolved: str, derived: str) -> list[str]:
+    titles = {"Set by the operator:": "set", resolved: "resolved", derived: "derived"}
+    return ["\n".join([each, *_table(report[key])]) for each, key in titles.items() if report[key]]
+
+
+def _count(grouped: dict[str, dict[str, Any]]) -> int:
+    return sum(map(len, grouped.values()))
 
 
 def _by_namespace(paths: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -137,3 +138,75 @@ def test_a_deprecated_flag_is_told_in_one_line() -> None:
         "python -m namespaces: warning: --disable-cuda-graph is deprecated; use "
         "--cuda-graph-backend-decode=disabled and --cuda-graph-backend-prefill=disabled instead\n"
     )
+
+
+def test_check_vets_a_command_without_launching_it() -> None:
+    done = run(
+        *[
+            "check",
+            "--",
+            "--model",
+            "m",
+            "--tp-size",
+            "8",
+            "--moe-a2a-backend",
+            "deepep",
+            "--api-key",
+            "hunter2",
+        ]
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Valid: 4 settings of namespaces.record.ServerArgs.\n\nSet by")
+    assert "\n\nResolved:\n  parallel  ep_size                  8\n" in done.stdout
+    assert "\n\nImplied:\n" in done.stdout
+    assert re.search(r"^  parallel +attn_tp_size +8$", done.stdout, re.M)
+    assert "hunter2" not in done.stdout
+    assert run("check", "--model", "m").stdout.startswith("Valid: 1 setting of ")
+
+
+def test_check_vets_files_the_last_one_first_and_flags_above_them(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text("model_path: m\ntp_size: 2\nparallel:\n  dp-size: 2\n")
+    (tmp_path / "more.json").write_text('{"tp_size": 4, "api_key": "hunter2"}')
+    files = [str(tmp_path / "base.yaml"), str(tmp_path / "more.json")]
+    done = run("check", *files, "--", "--dp", "1", "--json", "--explain", "tp_size")
+    assert (done.returncode, done.stderr) == (0, "")
+    report = json.loads(done.stdout)
+    assert report["set"]["parallel"] == {"tp_size": 4, "dp_size": 1}
+    assert report["set"]["serving"] == {"api_key": "***"}
+    assert report["explained"]["tp_size"].startswith("parallel.tp_size = 4\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "message"),
+    [
+        ("tp_size: 8", (), "model_path is required: "),
+        (
+            "model: m\ntp_sise: 8",
+            (),
+            "FILE:2: there is no setting 'tp_sise'. Did you mean 'tp_size'?",
+        ),
+        (
+            "model: m\ntp_size: 4\ndp_size: 3\nenable_dp_attention: true",
+            (),
+            "attn_tp_size * attn_dp_size * attn_cp_size is tp_size, but ",
+        ),
+        ("model: m", ("--tp-sise", "8"), "unrecognized arguments: --tp-sise 8. Did you mean "),
+        ("model: m", ("--tp-size", "eight"), "argument --tp-size/--tensor-parallel-size: invalid"),
+    ],
+)
+def test_check_ends_with_status_2_and_what_is_wrong(
+    text: str, words: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text(text)
+    done = run("check", str(file), "--", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr.replace(str(file), "FILE")
+    assert done.stderr.startswith("python -m namespaces check: error: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_check_of_a_file_that_is_not_there() -> None:
+    done = run("check", "none.yaml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "none.yaml: there is no such file; check the path" in done.stderr
