@@ -74,8 +74,9 @@ class Step(NamedTuple):
         return cls(action, source, where, values, os.urandom(8).hex())
 
     def hiding(self, names: Set[str]) -> Step:
-        """Return the change with more names whose values must not be shown."""
-        return self._replace(hidden=self.hidden | names) if names - self.hidden else self
+        """Return the change with those of some names that are its own hidden as well."""
+        own = frozenset(name for name, _ in self.fields if name in names)
+        return self if own <= self.hidden else self._replace(hidden=self.hidden | own)
 
     def without(self, names: Set[str]) -> Step:
         """Return the change without some fields."""
