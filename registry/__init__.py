@@ -44,6 +44,7 @@ from registry.store import DerivedField, InputField, Registry
 
 if TYPE_CHECKING:
     from registry.bags import Bag
+    from registry.changes import Changes, ChangesError
     from registry.cli import add_cli_args
     from registry.cli_parser import ArgumentParser
     from registry.cli_reader import from_argv
@@ -55,11 +56,12 @@ if TYPE_CHECKING:
     from registry.config_file import ConfigFile, ConfigFileError, read_config_file
     from registry.config_plain import to_dict
     from registry.config_values import values_of_file
-    from registry.context import Change, Context
+    from registry.context import Context
     from registry.deprecation import DeprecatedFlagWarning
     from registry.environment import UnknownVariableWarning, values_of_environment
     from registry.explanation import Explanation, Layer
     from registry.layers import MissingSettingsError
+    from registry.levels import Change
     from registry.pickling import RecordPicklingError, RecordUnpicklingError
     from registry.publication import bag, current, publish, reset
     from registry.settings import InvalidSettingsError
@@ -75,6 +77,8 @@ __all__ = [
     "Bag",
     "CallError",
     "Change",
+    "Changes",
+    "ChangesError",
     "CheckError",
     "CommandLineError",
     "ComposeError",
@@ -154,7 +158,9 @@ __all__ = [
 _AT_FIRST_USE = {
     "ArgumentParser": "cli_parser",
     "Bag": "bags",
-    "Change": "context",
+    "Change": "levels",
+    "Changes": "changes",
+    "ChangesError": "changes",
     "CommandLineError": "cli_words",
     "ConfigFile": "config_file",
     "ConfigFileError": "config_file",

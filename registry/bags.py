@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from registry.errors import NotPicklableError, ReadOnlyError
+from registry.names import Names
 
-__all__ = ["Bag", "fill", "make_bag"]
+__all__ = ["Bag", "Bags", "fill", "make_bag"]
 
 
 class Bag:
@@ -115,3 +116,61 @@ def fill(bag: Bag, attributes: Mapping[str, Any], *, complete: bool) -> None:
     object.__setattr__(bag, "__dict__", dict(attributes))
     if complete and type(bag) is not whole:
         object.__setattr__(bag, "__class__", whole)
+
+
+class Bags:
+    """The bags of one configuration.
+
+    Args:
+        names: the fields and namespaces.
+        explain_absence: as for `Bag`.
+        show: as for `Bag`.
+
+    Attributes:
+        by_path: the bags by the path of their namespace.
+    """
+
+    def __init__(
+        self,
+        names: Names,
+        explain_absence: Callable[[str, str], AttributeError],
+        show: Callable[[str, Any], str],
+    ) -> None:
+        self._names = names
+        self.by_path = {path: make_bag(path, explain_absence, show) for path in names.paths}
+
+    def fill_all(self, values: Mapping[str, Any]) -> None:
+        """Put the value of every field in its bag."""
+        for path in self.by_path:
+            self._fill(path, values)
+
+    def refill(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+        """Replace what the bags hold, as far as it differs.
+
+        Args:
+            old: the value that each field had.
+            new: the value that it has from now on.
+        """
+        changed = {
+            self._names.namespaces.get(name)
+            for name in old.keys() | new.keys()
+            if old.get(name, _ABSENT) is not new.get(name, _ABSENT)
+        }
+        for path in changed:
+            # A field that a plain dataclass base brought is in no namespace, and in no bag.
+            if path is not None:
+                self._fill(path, new)
+
+    def below(self, path: str) -> dict[str, Bag]:
+        """Return the bags right below a path, by the name that leads to them; `""` is the top."""
+        below = self._names.below.get(path, {})
+        return {leaf: self.by_path[each] for leaf, each in below.items()}
+
+    def _fill(self, path: str, values: Mapping[str, Any]) -> None:
+        names = self._names.paths[path]
+        leaves = {name: values[name] for name in names if name in values}
+        attributes = {**leaves, **self.below(path)}
+        fill(self.by_path[path], attributes, complete=len(leaves) == len(names))
+
+
+_ABSENT = object()

@@ -10,40 +10,25 @@ import contextlib
 import os
 import threading
 import weakref
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, NoReturn
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
 
-from registry.bags import Bag, fill, make_bag
+from registry.bags import Bag, Bags
+from registry.changes import Changes, History
 from registry.equality import copied
 from registry.errors import (
     NotPicklableError,
     OverrideError,
-    RegistryError,
     UnknownNamespaceError,
     did_you_mean,
 )
 from registry.explanation import Explanation, explain
 from registry.instance import require_record
+from registry.levels import Change, Levels, Step, changed, entered, left
 from registry.source import call_site
 from registry.state import Held, Model, State
 
-__all__ = ["Change", "Context"]
-
-
-class Change(NamedTuple):
-    """One entry of `Context.log`.
-
-    Attributes:
-        action: "override" or "release".
-        source: who changed it.
-        where: `file:line` of the call.
-        fields: the values that the change gave the fields, as text; a secret reads `***`.
-    """
-
-    action: str
-    source: str
-    where: str
-    fields: Mapping[str, str]
+__all__ = ["Context"]
 
 
 class Context:
@@ -84,14 +69,12 @@ class Context:
         self._log: list[Change] = []
         self._model = Model(record)
         # What is in effect without scopes, and within each open one, the innermost last.
-        self._levels: tuple[State, ...] = (self._model.initial(),)
+        self._levels: Levels = (self._model.initial(),)
         self._left: list[Mapping[str, Held]] = []
         self._names = self._model.names
-        self._bags = {
-            path: make_bag(path, self._explain_absence, self._show) for path in self._names.paths
-        }
-        for path in self._bags:
-            self._fill(path)
+        self._history = History(self._model)
+        self._bags = Bags(self._names, self._explain_absence, self._show)
+        self._bags.fill_all(self._state.values)
         _contexts.add(self)
 
     @property
@@ -112,9 +95,9 @@ class Context:
             UnknownNamespaceError: there is no such namespace (a KeyError).
         """
         try:
-            return self._bags[path]
+            return self._bags.by_path[path]
         except KeyError:
-            hint = did_you_mean(str(path), self._bags)
+            hint = did_you_mean(str(path), self._bags.by_path)
             raise UnknownNamespaceError("the configuration", path, hint) from None
 
     def resolved(self) -> dict[str, Any]:
@@ -148,14 +131,9 @@ class Context:
         """
         where = call_site()
         with self._change(fields):
-            given = self._given(fields)
-            for scope in self._state.scopes:
-                for name in scope.keys() & given:
-                    problem = f"the scope entered at {scope[name].where} holds it until it is left"
-                    raise OverrideError(name, problem)
-            held = {name: Held(value, source, where) for name, value in given.items()}
-            if held:
-                self._settle({**self._state.overrides, **held}, given, "override", source, where)
+            given = self._names.by_field(fields)
+            if given:
+                self._carry_out([Step.new("override", source, where, given)])
 
     def release(self, name: str, *, source: str = "release") -> None:
         """Undo the override of one field, or unpin it: it follows the configuration again.
@@ -173,10 +151,64 @@ class Context:
         where = call_site()
         with self._change([name]):
             field = self._names.field_named(name)
-            overrides = dict(self._state.overrides)
-            if overrides.pop(field, None) is None:
-                raise OverrideError(field, "it is not overridden, there is nothing to release")
-            self._settle(overrides, [field], "release", source, where)
+            self._carry_out([Step.new("release", source, where, {field: None})])
+
+    def changes(self, *, since: int = 0) -> Changes:
+        """Return the permanent changes so far, to send to another process.
+
+        They have the values themselves, those of secrets as well. A process that joins
+        publishes the same record and applies them. What scopes hold is not among them, nor are
+        run-time facts: a rank is another one in every process. A change of facts alone does
+        not count, here and in `since`.
+
+        Args:
+            since: how many of the changes to leave out, because the other side has them.
+
+        Raises:
+            ChangesError: there are not as many changes.
+
+        Example:
+            >>> import pickle
+            >>> from registry import Namespace, Registry, compose
+            >>> class Parallel(Namespace, registry=Registry("example")):
+            ...     _NS_PATH = "parallel"
+            ...     tp_size: int = 1
+            >>> Args = compose("Args", [Parallel])
+            >>> here, there = Context(Args()), Context(Args())
+            >>> here.override("scale-up", tp_size=8)
+            >>> there.apply_changes(here.changes())
+            1
+            >>> there.bag("parallel").tp_size, there.log == here.log
+            (8, True)
+            >>> there.apply_changes(here.changes())
+            0
+        """
+        return self._history.since(since)
+
+    def apply_changes(self, changes: Changes) -> int:
+        """Make the changes that were made on another context of the same record, in order.
+
+        All of them, or on an error none; readers see them as one step. What is applied already
+        is left alone, so sending the same twice does no harm. The log gets the entries of the
+        other side.
+
+        Args:
+            changes: what `changes()` of the other context returned.
+
+        Returns:
+            How many were not applied yet.
+
+        Raises:
+            ChangesError: they were made on another record, the ones before them are missing,
+                this context has another change in the place of one, or this process has no
+                such field.
+            OverrideError, InvalidValueError, DerivationError, CheckError: as `override`.
+        """
+        with self._change(["apply_changes()"]):
+            missing = self._history.missing(changes)
+            if missing:
+                self._carry_out(missing)
+            return len(missing)
 
     @contextlib.contextmanager
     def scoped(self, /, **fields: Any) -> Iterator[None]:
@@ -196,17 +228,14 @@ class Context:
         with self._change(fields):
             given = self._given(fields)
             scope = {name: Held(value, "scope", where) for name, value in given.items()}
-            outside = self._state
-            inside = self._model.settled(
-                outside, outside.overrides, (*outside.scopes, scope), given
-            )
-            self._put_in_place((*self._levels, inside))
+            self._put_in_place(entered(self._model, self._levels, scope))
         try:
             yield
         finally:
             with self._lock:
-                self._left.append(scope)
-                self._restore()
+                levels, waiting = left(self._model, self._levels, [*self._left, scope])
+                self._left = waiting
+                self._put_in_place(levels)
 
     def explain(self, name: str) -> Explanation:
         """Say why a field has the value it has.
@@ -225,7 +254,7 @@ class Context:
 
     def top_level(self) -> dict[str, Bag]:
         """Return the bags of the top-level namespaces by name."""
-        return self._below("")
+        return self._bags.below("")
 
     def held(self) -> dict[str, str]:
         """Return what overrides and open scopes hold, by field, as text with its source."""
@@ -276,83 +305,29 @@ class Context:
             finally:
                 self._changing = False
 
-    def _settle(
-        self,
-        overrides: Mapping[str, Held],
-        touched: Collection[str],
-        action: str,
-        source: str,
-        where: str,
-    ) -> None:
-        """Put other overrides in place and log them, on every level or, on an error, on none."""
-        levels = tuple(
-            self._model.settled(level, overrides, level.scopes, touched) for level in self._levels
-        )
-        # What the change gave them: a scope may hide it.
-        lowest = levels[0]
-        mask = self._model.mask(lowest)
-        shown = {
-            name: mask.show(name, lowest.values[name]) if name in lowest.values else "(not set)"
-            for name in touched
-        }
+    def _carry_out(self, steps: Sequence[Step]) -> None:
+        """Put changes in place, each on top of the one before, and log them, or do nothing."""
+        levels, made = self._levels, []
+        for step in steps:
+            levels, change = changed(self._model, levels, step)
+            made.append(change)
         self._put_in_place(levels)
-        self._log.append(Change(action, source, where, shown))
+        self._log += made
+        mask = self._model.mask(levels[0])
+        names = {name for step in steps for name, _ in step.fields}
+        self._history.add(steps, frozenset(filter(mask.covers, names)))
 
-    def _restore(self) -> None:
-        """Take out the scopes that were left; one that has to wait stays among them."""
-        levels, waiting = self._levels, []
-        for scope in reversed(self._left):
-            try:
-                levels = self._without(levels, scope)
-            except RegistryError:
-                waiting.append(scope)
-        self._left = waiting[::-1]
-        self._put_in_place(levels)
-
-    def _without(self, levels: tuple[State, ...], scope: Mapping[str, Held]) -> tuple[State, ...]:
-        """Return the levels without one scope; below it nothing changes."""
-        depth = next(
-            at for at, each in enumerate(levels) if each.scopes and each.scopes[-1] is scope
-        )
-        kept = levels[:depth]
-        for level in levels[depth + 1 :]:
-            scopes = tuple(each for each in level.scopes if each is not scope)
-            kept = (*kept, self._model.settled(level, level.overrides, scopes, scope))
-        return kept
-
-    def _put_in_place(self, levels: tuple[State, ...]) -> None:
+    def _put_in_place(self, levels: Levels) -> None:
         old, self._levels = self._state.values, levels
-        new = self._state.values
-        changed = {
-            self._model.namespaces.get(name)
-            for name in old.keys() | new.keys()
-            if old.get(name, _ABSENT) is not new.get(name, _ABSENT)
-        }
-        for path in changed:
-            # A field that a plain dataclass base brought is in no namespace, and in no bag.
-            if path is not None:
-                self._fill(path)
-
-    def _fill(self, path: str) -> None:
-        names, values = self._names.paths[path], self._state.values
-        leaves = {name: values[name] for name in names if name in values}
-        attributes = {**leaves, **self._below(path)}
-        fill(self._bags[path], attributes, complete=len(leaves) == len(names))
-
-    def _below(self, path: str) -> dict[str, Bag]:
-        """Return the bags right below a path, by the name that leads to them."""
-        below = self._names.below.get(path, {})
-        return {leaf: self._bags[each] for leaf, each in below.items()}
+        self._bags.refill(old, self._state.values)
 
     def _start_anew_after_fork(self) -> None:
         """Forget a change that a thread was at, which this process does not have."""
         self._lock = threading.RLock()
         self._changing = False
-        for path in self._bags:
-            self._fill(path)
+        self._bags.fill_all(self._state.values)
 
 
-_ABSENT = object()
 _contexts: weakref.WeakSet[Context] = weakref.WeakSet()
 
 

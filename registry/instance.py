@@ -10,6 +10,7 @@ import copy
 import functools
 import inspect
 import reprlib
+from collections.abc import Iterable
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeGuard
 
@@ -21,6 +22,7 @@ __all__ = [
     "fields_given",
     "fields_set",
     "is_record_class",
+    "made_of",
     "require_record",
     "schema_of",
 ]
@@ -265,6 +267,20 @@ def fields_set(record: Any) -> frozenset[str]:
     return frozenset(fields_given(record))
 
 
+def made_of(cls: type[Record], values: dict[str, Any], given: Iterable[str]) -> Record:
+    """Make a record without running any code of its class.
+
+    Args:
+        cls: the record class.
+        values: what its `__dict__` will be.
+        given: the names that count as given by the caller.
+    """
+    made = cls.__new__(cls)
+    _set(made, "__dict__", values)
+    _set(made, "__fields_set__", set(given))
+    return made
+
+
 def _values_of(record: object, names: tuple[str, ...]) -> tuple[Any, ...]:
     values = vars(record)
     try:
@@ -315,7 +331,4 @@ def _check_subclass(cls: type[Record]) -> None:
 
 
 def _duplicate(record: Record, values: dict[str, Any]) -> Record:
-    duplicate = type(record).__new__(type(record))
-    _set(duplicate, "__dict__", values)
-    _set(duplicate, "__fields_set__", set(fields_given(record)))
-    return duplicate
+    return made_of(type(record), values, fields_given(record))

@@ -72,6 +72,7 @@ class Model:
         given: the fields that the operator set.
         inputs: the declarations of input fields, by name.
         derived: those of the derived fields.
+        facts: the names of those that no function computes.
         decisions: what the resolvers decided, by field.
         base: the values of the input fields before any override.
         namespaces: the path of every field that has one.
@@ -101,6 +102,9 @@ class Model:
         self.derived = {
             name: field for each in self.declarations for name, field in each.derived.items()
         }
+        self.facts = frozenset(
+            name for name, field in self.derived.items() if field.derived.fn is None
+        )
         self.namespaces = {
             **schema.namespaces,
             **{name: field.namespace for name, field in self.derived.items()},
@@ -224,11 +228,11 @@ class Model:
         Raises:
             InvalidValueError: some do not fit.
         """
-        # As in a record: a default is the declaration's own affair.
+        # As in a record: a default is the declaration's own affair, also one that travelled.
         stated = {
             name: value
             for name, value in given.items()
-            if value is not self.template.get(name, MISSING)
+            if not is_same(value, self.template.get(name, MISSING))
         }
         check_values(self.inputs, stated)
         mask = self.mask(state)
