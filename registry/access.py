@@ -10,8 +10,9 @@ import threading
 from typing import Any, NoReturn
 
 from registry.errors import NotPicklableError, NotPublishedError, ReadOnlyError
+from registry.forks import start_anew_after_fork
 
-__all__ = ["install", "live", "unlock"]
+__all__ = ["install", "live"]
 
 
 class Live:
@@ -20,7 +21,9 @@ class Live:
     Like a bag, it has `__getattr__` only while there is nothing to read.
     """
 
-    __slots__ = ("__context__", "__dict__", "__lock__")
+    __slots__ = ("__context__", "__dict__", "__lock__", "__weakref__")
+
+    __context__: object
 
     def __init__(self) -> None:
         object.__setattr__(self, "__lock__", threading.RLock())
@@ -34,6 +37,11 @@ class Live:
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise NotPicklableError("the current configuration")
+
+    def __start_anew__(self) -> None:
+        object.__setattr__(self, "__lock__", threading.RLock())
+        context: Any = self.__context__
+        install(context, {} if context is None else context.top_level())
 
 
 class _Unpublished(Live):
@@ -64,6 +72,4 @@ def install(context: object, bags: dict[str, Any]) -> None:
         object.__setattr__(live, "__class__", Live)
 
 
-def unlock() -> None:
-    """Forget a lock that a thread of another process holds, after a fork."""
-    object.__setattr__(live, "__lock__", threading.RLock())
+start_anew_after_fork(live)

@@ -24,20 +24,20 @@ class Bag:
     Args:
         path: dotted path of the namespace.
         explain_absence: called with the path and a name without a value; returns the error.
-        show: called with a name and its value; returns how to print it.
+        show: called with the path; returns the leaves that there are as text, `name=value` each.
     """
 
     __slots__ = ("__dict__", "__explain_absence__", "__ns_path__", "__show__", "__weakref__")
 
     __explain_absence__: Callable[[str, str], AttributeError]
     __ns_path__: str
-    __show__: Callable[[str, Any], str]
+    __show__: Callable[[str], list[str]]
 
     def __init__(
         self,
         path: str,
         explain_absence: Callable[[str, str], AttributeError],
-        show: Callable[[str, Any], str],
+        show: Callable[[str], list[str]],
     ) -> None:
         object.__setattr__(self, "__ns_path__", path)
         object.__setattr__(self, "__explain_absence__", explain_absence)
@@ -52,11 +52,8 @@ class Bag:
         raise ReadOnlyError(f"the bag {self.__ns_path__!r}", name, advice)
 
     def __repr__(self) -> str:
-        leaves = (
-            f"{name}={'...' if isinstance(value, Bag) else self.__show__(name, value)}"
-            for name, value in vars(self).items()
-        )
-        return f"<{self.__ns_path__}: {', '.join(leaves)}>"
+        below = (f"{name}=..." for name, value in vars(self).items() if isinstance(value, Bag))
+        return f"<{self.__ns_path__}: {', '.join([*self.__show__(self.__ns_path__), *below])}>"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise NotPicklableError(f"the bag {self.__ns_path__!r}")
@@ -93,7 +90,7 @@ def _classes(path: str) -> tuple[type[Bag], type[Bag]]:
 def make_bag(
     path: str,
     explain_absence: Callable[[str, str], AttributeError],
-    show: Callable[[str, Any], str],
+    show: Callable[[str], list[str]],
 ) -> Bag:
     """Make an empty bag; the arguments are those of `Bag`."""
     return _classes(path)[1](path, explain_absence, show)
@@ -134,9 +131,10 @@ class Bags:
         self,
         names: Names,
         explain_absence: Callable[[str, str], AttributeError],
-        show: Callable[[str, Any], str],
+        show: Callable[[str], list[str]],
     ) -> None:
         self._names = names
+        self._stale: set[Any] = set()
         self.by_path = {path: make_bag(path, explain_absence, show) for path in names.paths}
 
     def fill_all(self, values: Mapping[str, Any]) -> None:
@@ -156,10 +154,19 @@ class Bags:
             for name in old.keys() | new.keys()
             if old.get(name, _ABSENT) is not new.get(name, _ABSENT)
         }
-        for path in changed:
-            # A field that a plain dataclass base brought is in no namespace, and in no bag.
-            if path is not None:
-                self._fill(path, new)
+        # A field that a plain dataclass base brought is in no namespace, and in no bag.
+        self._stale |= changed - {None}
+        try:
+            self._fill_stale(new)
+        except BaseException:  # an interrupt must not leave some bags behind the others
+            self._fill_stale(new)
+            raise
+
+    def _fill_stale(self, values: Mapping[str, Any]) -> None:
+        while self._stale:
+            path = next(iter(self._stale))
+            self._fill(path, values)
+            self._stale.discard(path)
 
     def below(self, path: str) -> dict[str, Bag]:
         """Return the bags right below a path, by the name that leads to them; `""` is the top."""

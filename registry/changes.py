@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, dataclass
 from typing import Any
 
-from registry.equality import copied, is_same
+from registry.equality import copied, is_equal
 from registry.errors import RegistryError, did_you_mean
 from registry.instance import Record, fields_set, made_of, schema_of
 from registry.levels import Step
@@ -152,7 +152,7 @@ class History:
             there = getattr(record, name, MISSING)
             here = model.typed.get(name, MISSING)
             secret = name in changes.hidden or name in model.secrets
-            if not secret and not is_same(there, here):
+            if not secret and not is_equal(there, here):
                 differences.append(f"{name} is {_text(there)} there and {_text(here)} here")
             elif (name in given) is not (name in model.given):
                 only = "there" if name in given else "here"

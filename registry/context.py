@@ -7,9 +7,7 @@ all. Making a context the process's current one is the business of `publication`
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
-import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -23,8 +21,9 @@ from registry.errors import (
     did_you_mean,
 )
 from registry.explanation import Explanation, explain
+from registry.forks import start_anew_after_fork
 from registry.instance import require_record
-from registry.levels import Change, Levels, Step, changed, entered, left
+from registry.levels import Change, Levels, Step, changed, entered, is_entered, left
 from registry.source import call_site
 from registry.state import Held, Model, State
 
@@ -73,9 +72,9 @@ class Context:
         self._left: list[Mapping[str, Held]] = []
         self._names = self._model.names
         self._history = History(self._model)
-        self._bags = Bags(self._names, self._explain_absence, self._show)
+        self._bags = Bags(self._names, self._explain_absence, self._shown_leaves)
         self._bags.fill_all(self._state.values)
-        _contexts.add(self)
+        start_anew_after_fork(self)
 
     @property
     def log(self) -> tuple[Change, ...]:
@@ -106,8 +105,9 @@ class Context:
         A secret that has a value reads `***`; a run-time fact without one is left out.
         """
         state = self._state
-        mask = self._model.mask(state)
-        return {name: mask.masked(name, value) for name, value in state.values.items()}
+        return {
+            name: state.mask.masked(name, copied(value)) for name, value in state.values.items()
+        }
 
     def override(self, source: str, /, **fields: Any) -> None:
         """Change fields for good: all of them, or on an error none.
@@ -225,17 +225,21 @@ class Context:
             The errors of `override`, before the block is entered.
         """
         where = call_site()
-        with self._change(fields):
-            given = self._given(fields)
-            scope = {name: Held(value, "scope", where) for name, value in given.items()}
-            self._put_in_place(entered(self._model, self._levels, scope))
+        scope: dict[str, Held] = {}
+        # An interrupt can come anywhere, also between entering the scope and the block.
         try:
+            with self._change(fields):
+                given = self._given(fields)
+                scope |= {name: Held(value, "scope", where) for name, value in given.items()}
+                self._put_in_place(entered(self._model, self._levels, scope))
             yield
         finally:
             with self._lock:
-                levels, waiting = left(self._model, self._levels, [*self._left, scope])
-                self._left = waiting
-                self._put_in_place(levels)
+                self._left.append(scope)
+                # What runs in the middle of a change, such as the garbage collector, leaves
+                # the scope when the change is done.
+                if not self._changing:
+                    self._restore()
 
     def explain(self, name: str) -> Explanation:
         """Say why a field has the value it has.
@@ -258,9 +262,10 @@ class Context:
 
     def held(self) -> dict[str, str]:
         """Return what overrides and open scopes hold, by field, as text with its source."""
-        layers = (self._state.overrides, *self._state.scopes)
+        state = self._state
+        layers = (state.overrides, *state.scopes)
         return {
-            name: f"{name}={self._show(name, held.value)} ({held.source}, {held.where})"
+            name: f"{name}={state.mask.show(name, held.value)} ({held.source}, {held.where})"
             for layer in layers
             for name, held in layer.items()
         }
@@ -280,8 +285,10 @@ class Context:
     def _state(self) -> State:
         return self._levels[-1]
 
-    def _show(self, name: str, value: Any) -> str:
-        return self._model.mask(self._state).show(name, value)
+    def _shown_leaves(self, path: str) -> list[str]:
+        state = self._state
+        names = (name for name in self._names.paths[path] if name in state.values)
+        return [f"{name}={state.mask.show(name, state.values[name])}" for name in names]
 
     def _explain_absence(self, path: str, name: str) -> AttributeError:
         return self._model.explain_absence(self._state, path, name)
@@ -304,6 +311,8 @@ class Context:
                 yield
             finally:
                 self._changing = False
+                if self._left:
+                    self._restore()
 
     def _carry_out(self, steps: Sequence[Step]) -> None:
         """Put changes in place, each on top of the one before, and log them, or do nothing."""
@@ -311,30 +320,24 @@ class Context:
         for step in steps:
             levels, change = changed(self._model, levels, step)
             made.append(change)
-        self._put_in_place(levels)
-        self._log += made
-        mask = self._model.mask(levels[0])
+        self._put_in_place(levels, made)
         names = {name for step in steps for name, _ in step.fields}
-        self._history.add(steps, frozenset(filter(mask.covers, names)))
+        self._history.add(steps, frozenset(filter(levels[0].mask.covers, names)))
 
-    def _put_in_place(self, levels: Levels) -> None:
+    def _restore(self) -> None:
+        """Take out the scopes that were left; one that has to wait stays among them."""
+        self._left = [scope for scope in self._left if is_entered(self._levels, scope)]
+        levels, waiting = left(self._model, self._levels, self._left)
+        self._put_in_place(levels)
+        self._left = waiting
+
+    def _put_in_place(self, levels: Levels, made: Sequence[Change] = ()) -> None:
         old, self._levels = self._state.values, levels
+        self._log += made
         self._bags.refill(old, self._state.values)
 
-    def _start_anew_after_fork(self) -> None:
-        """Forget a change that a thread was at, which this process does not have."""
+    def __start_anew__(self) -> None:
+        # A thread that this process does not have may have been at a change.
         self._lock = threading.RLock()
         self._changing = False
         self._bags.fill_all(self._state.values)
-
-
-_contexts: weakref.WeakSet[Context] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for context in list(_contexts):
-        context._start_anew_after_fork()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
-    os.register_at_fork(after_in_child=_after_fork)

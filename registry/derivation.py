@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, TypeVar
 
 from registry.declaration import View
-from registry.equality import is_same
+from registry.equality import copied, is_fixed, is_same
 from registry.errors import (
     DerivationCycleError,
     DerivationError,
     FactNotSetError,
-    NotPicklableError,
     NotPublishedError,
-    ReadOnlyError,
     UnknownAttributeError,
     did_you_mean,
 )
 from registry.instance import require_record, schema_of
 from registry.masking import Mask
 from registry.store import DerivedField
+from registry.view import DerivedView, close
 
-__all__ = ["Before", "Derivation", "DerivedView", "derive"]
+__all__ = ["Before", "Derivation", "derive"]
 
 
 def derive(record: Any) -> View:
     """Return a read-only flat view of a record and of everything it implies.
 
     Every input field and every derived field is an attribute. A derived field is computed
-    when it is first read, once (threads that read it at the same time may each compute it, and
-    all get the value of the first that is done); the view shows the record as it is now, and
-    does not follow later changes to it.
+    when it is first read, once, errors included (threads that read it at the same time may each
+    compute it, and all get the value of the first that is done). The view shows the record as
+    it is now and does not follow later changes to it. Resolvers and checks are for published
+    records: what they decide or refuse does not show here.
 
     Args:
         record: an instance of a composed class.
@@ -61,59 +62,12 @@ def derive(record: Any) -> View:
     """
     require_record(record, "derive()")
     schema = schema_of(type(record))
-    values = {name: getattr(record, name) for name in schema.names}
+    values = {name: copied(getattr(record, name)) for name in schema.names}
     derived = {
         name: field for each in schema.declarations() for name, field in each.derived.items()
     }
     derivation = Derivation(type(record).__qualname__, values, derived, schema.secrets)
     return derivation.view("change the record and derive again")
-
-
-class DerivedView:
-    """A read-only flat view of a configuration; its dunder slots keep all names free for fields.
-
-    Every derivation is given a view of its own, which notes what it reads, from whatever thread.
-
-    Args:
-        derivation: where the values come from.
-        advice: what to do instead of assigning to the view.
-        within: the derived fields that are being computed and need what is read here.
-    """
-
-    __slots__ = ("__advice__", "__derivation__", "__reads__", "__within__")
-
-    def __init__(self, derivation: Derivation, advice: str, within: tuple[str, ...] = ()) -> None:
-        object.__setattr__(self, "__derivation__", derivation)
-        object.__setattr__(self, "__advice__", advice)
-        object.__setattr__(self, "__within__", within)
-        object.__setattr__(self, "__reads__", {})
-
-    def __getattr__(self, name: str) -> Any:
-        # Probes of copy, pickle and inspection must not end up in a derivation.
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
-        reads: dict[str, Any] = self.__reads__
-        derivation: Derivation = self.__derivation__
-        reads[name] = MISSING
-        reads[name] = value = derivation.value(name, self.__within__)
-        return value
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise ReadOnlyError("the view of a configuration", name, self.__advice__)
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise ReadOnlyError("the view of a configuration", name, self.__advice__)
-
-    def __dir__(self) -> list[str]:
-        derivation: Derivation = self.__derivation__
-        return sorted({*derivation.values, *derivation.derived})
-
-    def __repr__(self) -> str:
-        derivation: Derivation = self.__derivation__
-        return f"<what a {derivation.owner} implies>"
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise NotPicklableError("the view of a configuration")
 
 
 class Before(NamedTuple):
@@ -123,11 +77,13 @@ class Before(NamedTuple):
         values: their values, by field.
         reads: what each of them read, with the value.
         changed: the fields given another value, or one that may be another inside.
+        others: values of before and below, by field, of which an error may speak.
     """
 
     values: Mapping[str, Any]
     reads: Mapping[str, Mapping[str, Any]]
     changed: Collection[str]
+    others: Iterable[Mapping[str, Any]]
 
 
 class Derivation:
@@ -144,6 +100,7 @@ class Derivation:
     Attributes:
         computed: the derived values, by field, that were computed or kept.
         reads: what each of them read, also where it failed, with the value.
+        failed: why the others cannot be computed, by field.
     """
 
     def __init__(
@@ -160,9 +117,10 @@ class Derivation:
         self.derived = derived
         self.computed: dict[str, Any] = {}
         self.reads: dict[str, dict[str, Any]] = {}
+        self.failed: dict[str, DerivationError | FactNotSetError] = {}
         self._secrets = secrets
         self._known_reads = known_reads or {}
-        self._before = before or Before({}, {}, ())
+        self._before = before or Before({}, {}, (), ())
 
     @property
     def mask(self) -> Mask:
@@ -173,8 +131,12 @@ class Derivation:
         """Return a view for reading from the outside."""
         return DerivedView(self, advice)
 
+    def names(self) -> Iterable[str]:
+        """Return the names of all fields."""
+        return {*self.values, *self.derived}
+
     def value(self, name: str, within: tuple[str, ...] = ()) -> Any:
-        """Return the value of a field.
+        """Return the value of a field; one that failed fails again in the same way.
 
         Args:
             name: the field.
@@ -184,35 +146,47 @@ class Derivation:
             return self.values[name]
         if name in self.computed:
             return self.computed[name]
+        if name in self.failed:
+            raise _again(self.failed[name])
         entry = self.derived.get(name)
         if entry is None:
-            hint = did_you_mean(name, [*self.values, *self.derived])
+            hint = did_you_mean(name, self.names())
+            hint = " Only the view of a resolver has it." if name == "is_set" else hint
             raise UnknownAttributeError(f"view of {self.owner}", name, hint)
         if entry.derived.fn is None:
             if entry.default is MISSING:
                 advice = "only the process that knows it can set it, once it is published there"
                 raise FactNotSetError(name, entry.declaration.where(name), advice)
-            return entry.default
+            return copied(entry.default)
         if name in within:
-            cycle = [*within[within.index(name) :], name]
-            raise DerivationCycleError(cycle, entry.declaration.where(name))
+            cycle = within[within.index(name) :]
+            error = DerivationCycleError([*cycle, name], entry.declaration.where(name))
+            self.failed.update(dict.fromkeys(cycle, error))
+            raise error
         within = (*within, name)
-        kept = self._is_as_before(name, within)
-        value = self._before.values[name] if kept else self._compute(entry, within)
+        try:
+            kept = self._is_as_before(name, within)
+            value = self._before.values[name] if kept else self._compute(entry, within)
+        except (DerivationError, FactNotSetError) as error:
+            self.failed.setdefault(name, error)
+            raise
+        if name in self.failed:  # it is part of a cycle, and went on as if it were not
+            raise _again(self.failed[name])
         return self.computed.setdefault(name, value)
 
     def shown(self, view: DerivedView) -> list[str]:
         """Return what was read through a view, each as `name=value`."""
-        mask, reads = self.mask, view.__reads__
+        mask = self.mask
         return [
             f"{name}={mask.show(name, value)}"
-            for name, value in reads.items()
+            for name, value in view.__reads__.items()
             if value is not MISSING
         ]
 
     def told(self, error: Exception, view: DerivedView) -> tuple[str, Exception | None]:
         """Retell an error of someone who read through a view, as `Mask.told`."""
-        return self.mask.told(error, view.__reads__, {**self.values, **self.computed})
+        values = (self.values, self.computed, *self._before.others)
+        return self.mask.told(error, view.__reads__, *values)
 
     def _is_as_before(self, name: str, within: tuple[str, ...]) -> bool:
         """Tell whether a derived field would read what it read before, and so be the same."""
@@ -221,11 +195,20 @@ class Derivation:
         try:
             # In the order of reading: what it reads later may follow from what it read first.
             return all(
-                read not in self._before.changed and is_same(self.value(read, within), value)
+                self._reads_again(read, value, within)
                 for read, value in self._before.reads[name].items()
             )
         except Exception:
-            return False  # computing it meets the same error and reports it
+            return False  # computing it meets the same error, which is remembered
+
+    def _reads_again(self, name: str, before: Any, within: tuple[str, ...]) -> bool:
+        """Tell whether a field has the value that was read before."""
+        if name in self._before.changed:
+            return False
+        value = self.value(name, within)
+        # The same object out of a derivation that ran again may be another inside.
+        is_suspect = value is before and name in self.reads and not is_fixed(value)
+        return is_same(value, before) and not is_suspect
 
     def _compute(self, entry: DerivedField, within: tuple[str, ...]) -> Any:
         view = DerivedView(self, "a derivation only returns its value", within)
@@ -233,17 +216,41 @@ class Derivation:
         try:
             function: Any = entry.derived.function()
             return function(view)
-        except DerivationError:
-            raise
-        except Exception as error:
+        except (DerivationError, FactNotSetError) as error:
             waits = any(value is MISSING for value in reads.values())
-            if isinstance(error, FactNotSetError) and waits:
+            if isinstance(error, DerivationError) or waits:
+                if self.mask.taints(reads):
+                    # What it was doing when this came up may speak of the secret.
+                    error.__cause__ = error.__context__ = None
                 raise
-            told, cause = self.told(error, view)
-            if isinstance(error, FactNotSetError | NotPublishedError):
-                told += "; a derivation reads everything through the view that it is given"
-            elif isinstance(error, RecursionError):
-                told += f"; {len(within)} derived fields need each other: {' -> '.join(within[:3])}"
-                told += " ...; declare what is read above what reads it"
-            where = entry.declaration.where(entry.name)
-            raise DerivationError(entry.name, where, self.shown(view), told) from cause
+            failure: Exception = error
+        except Exception as error:
+            failure = error
+        finally:
+            close(view)
+        # Not inside of the handler: the failure would be part of what is raised.
+        raise self._error_of(entry, within, view, failure)
+
+    def _error_of(
+        self, entry: DerivedField, within: tuple[str, ...], view: DerivedView, failure: Exception
+    ) -> DerivationError:
+        told, cause = self.told(failure, view)
+        if isinstance(failure, FactNotSetError | NotPublishedError):
+            told += "; a derivation reads everything through the view that it is given"
+        elif isinstance(failure, RecursionError):
+            told += f"; {len(within)} derived fields need each other: {' -> '.join(within[:3])}"
+            told += " ...; declare what is read above what reads it"
+        where = entry.declaration.where(entry.name)
+        error = DerivationError(entry.name, where, self.shown(view), told)
+        error.__cause__ = cause
+        return error
+
+
+E = TypeVar("E", bound=Exception)
+
+
+def _again(error: E) -> E:
+    """Return an error to raise once more, without what came up around it the first time."""
+    again = copy.copy(error)
+    again.__cause__ = error.__cause__
+    return again

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import enum
+import types
+from collections.abc import Callable
 from typing import Any
 
-__all__ = ["copied", "is_plain", "is_same"]
+__all__ = ["copied", "is_equal", "is_fixed", "is_same"]
 
 _PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
+_FIXED = (enum.Enum, type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
 
 
-def is_plain(value: object) -> bool:
-    """Tell whether a value is a number, text or the like, which nothing can change.
+def is_fixed(value: object) -> bool:
+    """Tell whether a value is one that nothing can change inside: a number, a text, a class.
 
     Example:
-        >>> is_plain(8), is_plain([8])
-        (True, False)
+        >>> is_fixed(8), is_fixed((8, "a")), is_fixed([8])
+        (True, True, False)
     """
-    return type(value) in _PLAIN
+    kind = type(value)
+    if kind is tuple or kind is frozenset:
+        return all(map(is_fixed, value))  # type: ignore[call-overload]
+    return kind in _PLAIN or isinstance(value, _FIXED)
 
 
 def copied(value: Any) -> Any:
@@ -40,24 +47,53 @@ def copied(value: Any) -> Any:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Tell whether two values are equal and of the same types, whatever they contain.
+    """Tell whether nobody could tell two values apart.
+
+    Numbers, texts, lists and the like are compared, with their types and signs; an object of
+    another kind is the same as itself only, since what its `==` leaves out may matter.
+
+    Example:
+        >>> is_same([1], [1]), is_same([1], [True]), is_same(0.0, -0.0)
+        (True, False, False)
+    """
+    return _compared(one, other, lambda one, other: False)
+
+
+def is_equal(one: Any, other: Any) -> bool:
+    """Tell whether two values say the same: as `is_same`, but other objects by their `==`.
 
     A comparison without a plain answer, as one of arrays, counts as no.
 
     Example:
-        >>> is_same([1], [1]), is_same([1], [True])
+        >>> from pathlib import Path
+        >>> is_equal([Path("a")], [Path("a")]), is_same([Path("a")], [Path("a")])
         (True, False)
     """
+    return _compared(one, other, _by_operator)
+
+
+def _compared(one: Any, other: Any, objects: Callable[[Any, Any], bool]) -> bool:
     if one is other:
         return True
     kind = type(one)
     if kind is not type(other):
         return False
     if kind is list or kind is tuple:
-        return len(one) == len(other) and all(map(is_same, one, other))
+        pairs = zip(one, other, strict=False)
+        return len(one) == len(other) and all(_compared(*pair, objects) for pair in pairs)
     if kind is dict:
-        return is_same(list(one), list(other)) and all(is_same(one[key], other[key]) for key in one)
+        return _compared(list(one), list(other), objects) and all(
+            _compared(one[key], other[key], objects) for key in one
+        )
+    if kind is set or kind is frozenset:
+        return {(type(each), each) for each in one} == {(type(each), each) for each in other}
+    if kind is float or kind is complex:
+        return repr(one) == repr(other)  # tells the zeros apart, and no NaN from another
+    return bool(one == other) if kind in _PLAIN else objects(one, other)
+
+
+def _by_operator(one: Any, other: Any) -> bool:
     try:
-        return bool(one == other)
+        return (one == other) is True
     except Exception:
         return False

@@ -15,6 +15,7 @@ __all__ = [
     "AnnotationError",
     "CallError",
     "CheckError",
+    "ClosedViewError",
     "ComposeError",
     "DeclarationError",
     "DerivationCycleError",
@@ -282,6 +283,26 @@ class ReadOnlyError(RegistryError, AttributeError):
 
     def __str__(self) -> str:
         return f"{self.owner} is read-only, {self.field!r} cannot be changed here; {self.advice}"
+
+
+class ClosedViewError(RegistryError, RuntimeError):
+    """A view was read after the derivation, resolver or check that it was given to returned.
+
+    Attributes:
+        owner: what it is a view of.
+        field: the name.
+    """
+
+    def __init__(self, owner: str, field: str) -> None:
+        super().__init__(owner, field)
+        self.owner = owner
+        self.field = field
+
+    def __str__(self) -> str:
+        return (
+            f"{self.field!r} was read through a view of {self.owner} after the function that it "
+            "was given to had returned; nothing would follow it, so read it before"
+        )
 
 
 class DerivationError(RegistryError, ValueError):

@@ -74,7 +74,7 @@ def explain(model: Model, state: State, name: str) -> Explanation:
         state: what is in effect.
         name: the field.
     """
-    mask = model.mask(state)
+    mask = state.mask
     held = _held_layers(model, state, mask, name)
     reads = state.reads.get(name, ()) if state.holder(name) is None else ()
     own = _derived_layers if name in model.derived else _input_layers

@@ -16,7 +16,7 @@ from registry.errors import OverrideError, RegistryError
 from registry.masking import text_of
 from registry.state import Held, Model, State
 
-__all__ = ["Change", "Levels", "Step", "changed", "entered", "left"]
+__all__ = ["Change", "Levels", "Step", "changed", "entered", "is_entered", "left"]
 
 Levels = tuple[State, ...]
 
@@ -111,7 +111,7 @@ def changed(model: Model, levels: Levels, step: Step) -> tuple[Levels, Change]:
             # A copy of its own: what a reader of a bag does to a list must not travel.
             overrides[name] = Held(copied(value), step.source, step.where)
     levels = tuple(model.settled(level, overrides, level.scopes, given) for level in levels)
-    return levels, Change(step.action, step.source, step.where, _shown(model, levels[0], given))
+    return levels, Change(step.action, step.source, step.where, _shown(levels[0], given))
 
 
 def _check_scopes(state: State, given: Mapping[str, Any]) -> None:
@@ -121,11 +121,10 @@ def _check_scopes(state: State, given: Mapping[str, Any]) -> None:
             raise OverrideError(name, problem)
 
 
-def _shown(model: Model, state: State, names: Mapping[str, Any]) -> dict[str, str]:
+def _shown(state: State, names: Mapping[str, Any]) -> dict[str, str]:
     """Return what a change gave its fields, as text: a scope may hide it, so without scopes."""
-    mask = model.mask(state)
     return {
-        name: mask.show(name, state.values[name]) if name in state.values else "(not set)"
+        name: state.mask.show(name, state.values[name]) if name in state.values else "(not set)"
         for name in names
     }
 
@@ -154,18 +153,36 @@ def left(
     Returns:
         The levels without them, and those that have to wait until others are left.
     """
-    waiting = []
-    for scope in reversed(scopes):
-        try:
-            levels = _without(model, levels, scope)
-        except RegistryError:
-            waiting.append(scope)
-    return levels, waiting[::-1]
+    waiting = list(scopes)
+    is_done = False
+    while not is_done:
+        is_done = True
+        # The innermost first: what is left of the others does not depend on it.
+        for scope in sorted(waiting, key=lambda each: _depth(levels, each), reverse=True):
+            try:
+                levels = _without(model, levels, scope)
+            except RegistryError:
+                continue
+            waiting = [each for each in waiting if each is not scope]
+            is_done = False  # without it, another may go as well
+    return levels, waiting
+
+
+def _depth(levels: Levels, scope: Mapping[str, Held]) -> int:
+    """Return the level that a scope brought, 0 if there is none."""
+    return next(
+        (at for at, each in enumerate(levels) if each.scopes and each.scopes[-1] is scope), 0
+    )
+
+
+def is_entered(levels: Levels, scope: Mapping[str, Held]) -> bool:
+    """Tell whether a scope is one of those in effect."""
+    return _depth(levels, scope) > 0
 
 
 def _without(model: Model, levels: Levels, scope: Mapping[str, Held]) -> Levels:
     """Return the levels without one scope; below it nothing changes."""
-    depth = next(at for at, each in enumerate(levels) if each.scopes and each.scopes[-1] is scope)
+    depth = _depth(levels, scope)
     kept = levels[:depth]
     for level in levels[depth + 1 :]:
         scopes = tuple(each for each in level.scopes if each is not scope)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import traceback
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING
 from typing import Any
+
+from registry.lazy import lazy
 
 __all__ = ["Mask", "text_of"]
 
@@ -46,7 +47,7 @@ class Mask:
         self._secrets = secrets
         self._reads = reads
 
-    @functools.cached_property
+    @lazy
     def _covered(self) -> Collection[str]:
         if not self._secrets:
             return self._secrets
@@ -87,14 +88,14 @@ class Mask:
         )
 
     def told(
-        self, error: Exception, reads: Mapping[str, Any], values: Mapping[str, Any]
+        self, error: Exception, reads: Mapping[str, Any], *values: Mapping[str, Any]
     ) -> tuple[str, Exception | None]:
         """Retell someone else's error without the secrets in it.
 
         Args:
             error: the error.
             reads: what the code that raised it had read, with the value.
-            values: the values that it may speak of, by field, however they came there.
+            *values: the values that it may speak of, by field, however they came there.
 
         Returns:
             Its text, and what may be given as the cause of our error: the error itself, or None
@@ -113,7 +114,8 @@ class Mask:
             return f"{kind}, whose text cannot be shown", None
         hidden = {
             part
-            for name, value in values.items()
+            for each in values
+            for name, value in each.items()
             # A number made of a secret, such as its length, is in too many texts by chance.
             if self.covers(name) and (name in self._secrets or isinstance(value, str))
             for part in _texts_of(value)
@@ -127,7 +129,7 @@ class Mask:
 def _texts_of(value: Any) -> Iterator[str]:
     """Yield what texts that speak of a value would contain."""
     if isinstance(value, Mapping):
-        value = list(value.values())
+        value = [*value.keys(), *value.values()]
     if isinstance(value, list | tuple | set | frozenset):
         for item in value:
             yield from _texts_of(item)

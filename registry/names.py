@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from registry.errors import OverrideError, UnknownFieldError, did_you_mean
+from registry.lazy import lazy
 
 __all__ = ["Names"]
 
@@ -27,7 +27,7 @@ class Names:
         self._declared = tuple(declared)
         self.namespaces = namespaces
 
-    @functools.cached_property
+    @lazy
     def paths(self) -> dict[str, list[str]]:
         """The leaves of every namespace by its path, the paths above it included, sorted."""
         paths: dict[str, list[str]] = {}
@@ -39,7 +39,7 @@ class Names:
             paths[path].append(name)
         return dict(sorted(paths.items()))
 
-    @functools.cached_property
+    @lazy
     def below(self) -> dict[str, dict[str, str]]:
         """The paths right below every path, by the name that leads there; `""` is the top."""
         below: dict[str, dict[str, str]] = {}

@@ -5,11 +5,10 @@ What is published is held by `access.live`; here it is made, replaced and forgot
 
 from __future__ import annotations
 
-import os
 import warnings
 from typing import Any
 
-from registry.access import install, live, unlock
+from registry.access import install, live
 from registry.bags import Bag
 from registry.context import Context
 from registry.errors import DroppedOverridesWarning, NotPublishedError
@@ -95,13 +94,3 @@ def _dropped(before: Context) -> str:
         f"publish() replaces the configuration of {type(before.record).__qualname__}; "
         f"overrides dropped with it: {shown}"
     )
-
-
-def _after_fork() -> None:
-    unlock()
-    context: Context | None = live.__context__
-    install(context, {} if context is None else context.top_level())
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
-    os.register_at_fork(after_in_child=_after_fork)

@@ -6,9 +6,10 @@ Both get read-only views and return an answer; nothing here changes a configurat
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import MISSING
 from typing import Any, NamedTuple
 
-from registry.derivation import Derivation, DerivedView
+from registry.derivation import Derivation
 from registry.equality import copied
 from registry.errors import (
     CheckError,
@@ -18,8 +19,10 @@ from registry.errors import (
     did_you_mean,
 )
 from registry.masking import text_of
+from registry.rules import Resolver
 from registry.store import Declaration, InputField, Registry
 from registry.values import check_values
+from registry.view import DerivedView, close
 
 __all__ = ["Decision", "decide", "enforce"]
 
@@ -90,27 +93,52 @@ def decide(
     derived = {name: field for each in declarations for name, field in each.derived.items()}
     decisions: dict[str, Decision] = {}
     made_of: dict[str, Collection[str]] = {}
+    covered = set(secrets)
     values = dict(values)
     for declaration in declarations:
         for name, mark in declaration.resolvers.items():
             where = declaration.where(name)
             derivation = Derivation(owner, values, derived, secrets, made_of)
             view = _ResolverView(derivation, values, given)
-            try:
-                answer = mark.fn(view)
-            except Exception as error:
-                read = ", ".join(derivation.shown(view))
-                told, cause = derivation.told(error, view)
-                problem = f"failed{read and ' after reading '}{read}: {told}"
-                raise ResolutionError(where, name, problem) from cause
-            hidden = derivation.mask.taints(view.__reads__)
-            through = [each for reads in derivation.reads.values() for each in reads]
-            reads = frozenset([*view.__reads__, *through])
-            for field, value in _checked(where, name, answer, inputs, values, hidden).items():
+            answer = _answer(where, name, mark, derivation, view)
+            read = dict(view.__reads__)
+            for through in derivation.reads.values():
+                read |= through
+            hidden = any(
+                each in covered and value is not None and value is not MISSING
+                for each, value in read.items()
+            )
+            _check(where, name, answer, inputs, derived, values, hidden)
+            for field, value in answer.items():
                 values[field] = value = copied(value)
-                decisions[field] = Decision(value, name, where, reads)
-                made_of[field] = reads
+                decisions[field] = Decision(value, name, where, frozenset(read))
+                made_of[field] = read.keys()
+                if not covered.isdisjoint(read):
+                    covered.add(field)
     return decisions
+
+
+def _answer(
+    where: str, name: str, mark: Resolver, derivation: Derivation, view: _ResolverView
+) -> Mapping[str, Any]:
+    """Return what a resolver decides."""
+    try:
+        answer = mark.fn(view)
+        if answer is None:
+            return {}
+        if isinstance(answer, Mapping):
+            return dict(answer)
+        kind = type(answer).__name__
+        problem = f"returned a value of type {kind}; a resolver returns {{name: value}} or None"
+        cause: Exception | None = None
+    except Exception as error:
+        read = ", ".join(derivation.shown(view))
+        told, cause = derivation.told(error, view)
+        problem = f"failed{read and ' after reading '}{read}: {told}"
+    finally:
+        close(view)
+    # Not inside of the handler: the error would be part of what is raised, secrets included.
+    raise ResolutionError(where, name, problem) from cause
 
 
 def _in_registration_order(declarations: Iterable[Declaration]) -> list[Declaration]:
@@ -123,25 +151,22 @@ def _in_registration_order(declarations: Iterable[Declaration]) -> list[Declarat
     return sorted(given, key=lambda each: known.get(each, len(known)))
 
 
-def _checked(
+def _check(
     where: str,
     resolver: str,
-    answer: object,
+    answer: Mapping[str, Any],
     inputs: Mapping[str, InputField],
+    derived: Collection[str],
     known: Collection[str],
     hidden: bool,
-) -> Mapping[str, Any]:
-    """Return the decisions in an answer; without what it says in messages if it is hidden."""
-    if answer is None:
-        return {}
-    if not isinstance(answer, Mapping):
-        kind = type(answer).__name__
-        problem = f"returned a value of type {kind}; a resolver returns {{name: value}} or None"
-        raise ResolutionError(where, resolver, problem)
+) -> None:
+    """Refuse what a resolver may not decide; hidden decisions are not shown."""
     for name in answer:
         if name not in inputs or name not in known:
-            hint = "" if hidden else did_you_mean(str(name), inputs.keys() & set(known))
             shown = "***" if hidden else text_of(name)
+            hint = "" if hidden else did_you_mean(str(name), inputs.keys() & set(known))
+            if name in derived and not hidden:
+                hint = " It is derived: decide what it is derived from."
             problem = f"decided {shown}, which is no input field of the record.{hint}"
             raise ResolutionError(where, resolver, problem)
         arg = inputs[name].arg
@@ -152,7 +177,6 @@ def _checked(
             )
             raise ResolutionError(where, resolver, problem)
     check_values(inputs, answer, hidden=hidden)
-    return answer
 
 
 def enforce(derivation: Derivation, declarations: Iterable[Declaration]) -> None:
@@ -178,6 +202,8 @@ def enforce(derivation: Derivation, declarations: Iterable[Declaration]) -> None
             except Exception as error:
                 told, cause = derivation.told(error, view)
                 rule += f" ({told})"
+            finally:
+                close(view)
             shown = derivation.shown(view) or ["it read nothing"]
             raise CheckError(declaration.where(name), rule, shown) from cause
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from registry.annotations import arg_of
 from registry.errors import CallError, ComposeError, did_you_mean
+from registry.lazy import lazy
 from registry.store import Declaration
 
 __all__ = ["Schema", "Source", "TravelledSchema", "declared_by", "init_vars"]
@@ -98,7 +99,7 @@ class Schema:
         # Only a class pickled by value takes its schema along; there it is worked out anew.
         return (TravelledSchema, (self.namespaces,))
 
-    @functools.cached_property
+    @lazy
     def signature(self) -> inspect.Signature:
         """The signature of the class, as on a dataclass with a generated `__init__`."""
         kinds = inspect.Parameter
@@ -117,22 +118,22 @@ class Schema:
             return_annotation=None,
         )
 
-    @functools.cached_property
+    @lazy
     def compared(self) -> tuple[str, ...]:
         """The fields that equality compares."""
         return tuple(spec.name for spec in fields(self.cls) if spec.compare)
 
-    @functools.cached_property
+    @lazy
     def hashed(self) -> tuple[str, ...]:
         """The fields that the hash of a frozen record takes."""
         return tuple(spec.name for spec in fields(self.cls) if _is_hashed(spec))
 
-    @functools.cached_property
+    @lazy
     def printed(self) -> tuple[str, ...]:
         """The fields that `repr` may show."""
         return tuple(spec.name for spec in fields(self.cls) if spec.repr and spec.init)
 
-    @functools.cached_property
+    @lazy
     def secrets(self) -> frozenset[str]:
         """The fields whose values must not be shown."""
         args = {spec.name: arg_of(spec.type) for spec in fields(self.cls)}

@@ -7,13 +7,12 @@ depend on what changed, or raises. Knows nothing of bags and locks.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING
 from typing import Any, NamedTuple
 
 from registry.derivation import Before, Derivation
-from registry.equality import copied, is_plain, is_same
+from registry.equality import copied, is_equal, is_fixed, is_same
 from registry.errors import FactNotSetError, UnknownAttributeError, did_you_mean
 from registry.instance import Record, fields_set, schema_of
 from registry.masking import Mask
@@ -48,12 +47,16 @@ class State(NamedTuple):
         values: what is in effect, by field; a field that cannot be computed until a run-time
             fact is set is not there.
         reads: what each derived field read when it was last computed, with the value.
+        waits: the run-time fact that a derived field waits for, by the field.
+        mask: how the values may be shown.
     """
 
     overrides: Mapping[str, Held]
     scopes: tuple[Mapping[str, Held], ...]
     values: Mapping[str, Any]
     reads: Mapping[str, Mapping[str, Any]]
+    waits: Mapping[str, str]
+    mask: Mask
 
     def holder(self, name: str) -> Held | None:
         """Return the value that someone gave a field, or None for one left to itself."""
@@ -126,22 +129,19 @@ class Model:
             type(record) is self.record_class
             and fields_set(record) == self.given
             and all(
-                is_same(getattr(record, name, MISSING), value) for name, value in self.typed.items()
+                is_equal(getattr(record, name, MISSING), value)
+                for name, value in self.typed.items()
             )
         )
 
     def fallback(self, name: str) -> Any:
         """Return what an input field without a value falls back to, or None."""
         arg = self.inputs[name].arg if name in self.inputs else None
-        return None if arg is None else arg.fallback
-
-    def mask(self, state: State) -> Mask:
-        """Return how the values of a state may be shown."""
-        return Mask(self.secrets, {**self._made_of, **state.reads})
+        return None if arg is None else copied(arg.fallback)
 
     def initial(self) -> State:
         """Return the state in which nothing is overridden."""
-        empty = State({}, (), self.base, {})
+        empty = State({}, (), self.base, {}, {}, Mask(self.secrets, self._made_of))
         return self._derived_anew(empty, dict(self.base), set(self.derived))
 
     def settled(
@@ -163,7 +163,7 @@ class Model:
             DerivationError: a derived field cannot be computed.
             CheckError: the outcome breaks a rule.
         """
-        new = State(overrides, scopes, old.values, old.reads)
+        new = old._replace(overrides=overrides, scopes=scopes)
         values = dict(old.values)
         released = set()
         for name in touched:
@@ -180,6 +180,14 @@ class Model:
             {name: old.values[name] for name in dependents if name in old.values},
             old.reads,
             changed,
+            (
+                old.values,
+                self.typed,
+                *(
+                    {name: held.value for name, held in each.items()}
+                    for each in (overrides, *scopes)
+                ),
+            ),
         )
         return self._derived_anew(new, values, released | dependents, before)
 
@@ -206,16 +214,23 @@ class Model:
         for field in in_order:
             values.pop(field.name, None)
             if field.default is not MISSING:
-                values[field.name] = field.default
+                values[field.name] = copied(field.default)
         known_reads = {**self._made_of, **state.reads}
         derivation = Derivation(self.owner, values, self.derived, self.secrets, known_reads, before)
+        waits = {name: fact for name, fact in state.waits.items() if name not in stale}
         for field in in_order:
             # Without a fact it reads, it follows once that is set; reading it says so.
-            with contextlib.suppress(FactNotSetError):
+            try:
                 derivation.value(field.name)
+            except FactNotSetError as error:
+                waits[field.name] = error.field
         enforce(derivation, self.declarations)
+        reads = {**state.reads, **derivation.reads}
         return state._replace(
-            values={**values, **derivation.computed}, reads={**state.reads, **derivation.reads}
+            values={**values, **derivation.computed},
+            reads=reads,
+            waits=waits,
+            mask=Mask(self.secrets, {**self._made_of, **reads}),
         )
 
     def check(self, state: State, given: Mapping[str, Any]) -> None:
@@ -232,13 +247,12 @@ class Model:
         stated = {
             name: value
             for name, value in given.items()
-            if not is_same(value, self.template.get(name, MISSING))
+            if not is_equal(value, self.template.get(name, MISSING))
         }
         check_values(self.inputs, stated)
-        mask = self.mask(state)
         for name, value in given.items():
             if name in self.derived:
-                check_derived(self.derived[name], value, hidden=mask.covers(name))
+                check_derived(self.derived[name], value, hidden=state.mask.covers(name))
 
     def explain_absence(self, state: State, path: str, name: str) -> AttributeError:
         """Return the error for a name that a bag lacks."""
@@ -253,16 +267,14 @@ class Model:
         return UnknownAttributeError(f"bag {path}", name, hint)
 
     def _why_unset(self, state: State, field: DerivedField) -> FactNotSetError:
-        wanted, needs = field.name, ""
-        while field.derived.fn is not None:
-            reads = state.reads.get(field.name, ())
-            unset = [read for read in reads if read in self.derived and read not in state.values]
-            if not unset:  # another thread has just set what it waited for
-                break
-            field = self.derived[unset[-1]]
-            needs = f"{wanted} needs it, "
-        advice = f"{needs}set it with current().override(source, {field.name}=...)"
-        return FactNotSetError(field.name, field.declaration.where(field.name), advice)
+        fact = self.derived[state.waits.get(field.name, field.name)]
+        needs = "" if fact is field else f"{field.name} needs it, "
+        advice = f"{needs}set it with current().override(source, {fact.name}=...)"
+        return FactNotSetError(fact.name, fact.declaration.where(fact.name), advice)
+
+
+def _values_of(layer: Mapping[str, Held]) -> dict[str, Any]:
+    return {name: held.value for name, held in layer.items()}
 
 
 def _may_differ(old: Mapping[str, Any], new: Mapping[str, Any], name: str) -> bool:
@@ -270,4 +282,4 @@ def _may_differ(old: Mapping[str, Any], new: Mapping[str, Any], name: str) -> bo
     if name not in old or name not in new:
         return True
     value = new[name]
-    return not (is_plain(value) and is_same(old[name], value))
+    return not (is_fixed(value) and is_same(old[name], value))

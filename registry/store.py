@@ -19,6 +19,8 @@ from typing import Any, TypeVar
 from registry.annotations import arg_of, resolve_annotations, resolve_return
 from registry.declaration import Arg, Derived
 from registry.errors import DuplicateFieldError, PathConflictError, UnknownFieldError, did_you_mean
+from registry.forks import start_anew_after_fork
+from registry.lazy import lazy
 from registry.rules import Check, Resolver
 from registry.source import Origin
 
@@ -26,8 +28,22 @@ __all__ = ["Declaration", "DerivedField", "InputField", "Registry"]
 
 E = TypeVar("E", "InputField", "DerivedField")
 
-# Evaluating annotations lets go of the function around a class; two threads must not do so at once.
-_evaluating = threading.RLock()
+
+class _Evaluation:
+    """The lock under which annotations are evaluated.
+
+    Evaluating them lets go of the function around a class; two threads must not do so at once.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        start_anew_after_fork(self)
+
+    def __start_anew__(self) -> None:
+        self.lock = threading.RLock()
+
+
+_evaluation = _Evaluation()
 
 
 class _Entry:
@@ -204,12 +220,12 @@ class Declaration:
     @property
     def types(self) -> Mapping[str, Any]:
         """The evaluated annotations of the input fields; may raise AnnotationError."""
-        with _evaluating:
+        with _evaluation.lock:
             if self._types is None:
                 self._types = resolve_annotations(self.cls, self.origin, self.inputs)
             return self._types
 
-    @functools.cached_property
+    @lazy
     def lines(self) -> dict[str, int]:
         """The lines of the names in the class body, as far as they are known."""
         return self.origin.lines()
@@ -300,6 +316,10 @@ class Registry:
         self.name = name
         self._lock = threading.RLock()
         self._snapshot = _Snapshot(repr(self))
+        start_anew_after_fork(self)
+
+    def __start_anew__(self) -> None:
+        self._lock = threading.RLock()
 
     def __repr__(self) -> str:
         return f"Registry({self.name!r})"

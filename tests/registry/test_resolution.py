@@ -128,7 +128,8 @@ def failing(cfg: Any) -> None:
         ),
         (
             lambda cfg: {"doubled": 3},
-            "decided 'doubled', which is no input field of the record.",
+            "decided 'doubled', which is no input field of the record. It is derived: decide "
+            "what it is derived from.",
         ),
         (
             lambda cfg: "amx",
