@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+# Unless it is told that no other machine takes part, Ray listens on all interfaces.
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # where nothing is installed
 
 import ray
@@ -35,33 +37,29 @@ def widths() -> Row:
     return tuple(getattr(get_parallel(), name) for name in COLUMNS)
 
 
-@ray.remote(num_cpus=0)
 class Worker:
     """One process of the server.
 
     Args:
         record: what the operator asked for.
         changes: the changes that were made to it until now.
-        rank: which worker it is; a fact of this process that no change carries.
+        rank: which worker it is.
     """
 
-    def __init__(self, record: ServerArgs, changes: registry.Changes, rank: int) -> None:
-        self.context = registry.publish(record, role="worker")
+    def __init__(self, record: Any, changes: registry.Changes, rank: int) -> None:
+        self.context = registry.publish(record, role=f"worker {rank}")
         self.context.apply_changes(changes)
-        self.context.override("placed", tp_rank=rank)
 
     def follow(self, changes: registry.Changes) -> int:
         """Apply changes, and return how many were new here."""
         return self.context.apply_changes(changes)
 
-    def report(self) -> tuple[Row, int, int]:
-        """Return the widths, the rank and the process of this worker."""
-        return widths(), get_parallel().tp_rank, os.getpid()
+    def report(self) -> tuple[str | None, Row, int]:
+        """Return the role, the widths and the process of this worker."""
+        return self.context.role, widths(), os.getpid()
 
 
-def start(record: ServerArgs, changes: registry.Changes, rank: int) -> Any:
-    """Start a worker."""
-    return Worker.remote(record, changes, rank)
+Actor: Any = ray.remote(num_cpus=0)(Worker)
 
 
 def agree(moment: str, workers: list[Any]) -> bool:
@@ -70,12 +68,12 @@ def agree(moment: str, workers: list[Any]) -> bool:
     reports = ray.get([worker.report.remote() for worker in workers], timeout=60)
     print(f"\n{moment}\n{'process':>16}" + "".join(f"{name:>14}" for name in COLUMNS))
     print(f"{'driver':>16}" + "".join(f"{value:>14}" for value in here))
-    for found, rank, _ in reports:
+    for role, found, _ in reports:
         mark = "" if found == here else "   differs"
-        print(f"{f'worker {rank}':>16}" + "".join(f"{value:>14}" for value in found) + mark)
+        print(f"{role:>16}" + "".join(f"{value:>14}" for value in found) + mark)
     separate = len({os.getpid(), *(process for *_, process in reports)}) == len(reports) + 1
-    in_place = [rank for _, rank, _ in reports] == list(range(len(reports)))
-    return separate and in_place and all(found == here for found, *_ in reports)
+    in_place = [role for role, *_ in reports] == [f"worker {rank}" for rank in range(len(reports))]
+    return separate and in_place and all(found == here for _, found, _ in reports)
 
 
 def killed(worker: Any) -> bool:
@@ -93,17 +91,17 @@ def run() -> bool:
     record = ServerArgs("my-model", tp_size=4, dp_size=2, enable_dp_attention=True)
     context = registry.publish(record, role="driver")
     sent = ray.put(record)
-    workers = [start(sent, context.changes(), rank) for rank in range(RANKS)]
+    workers = [Actor.remote(sent, context.changes(), rank) for rank in range(RANKS)]
     outcomes = [agree("Published: DP2, TP4", workers)]
 
     context.override("scale-up", tp_size=8, dp_size=4)
     changes = ray.put(context.changes())
     applied = ray.get([worker.follow.remote(changes) for worker in workers], timeout=60)
-    workers += [start(sent, changes, rank) for rank in range(RANKS, 2 * RANKS)]
+    workers += [Actor.remote(sent, changes, rank) for rank in range(RANKS, 2 * RANKS)]
     outcomes += [applied == [1] * RANKS, agree("Scaled up: DP4, TP8, four joined", workers)]
 
     outcomes.append(killed(workers[1]))
-    workers[1] = start(sent, changes, 1)
+    workers[1] = Actor.remote(sent, changes, 1)
     again = ray.get([worker.follow.remote(changes) for worker in workers], timeout=60)
     outcomes += [again == [0] * len(workers), agree("Worker 1 killed and replaced", workers)]
     outcomes.append(context.record == record and record.tp_size == 4)
