@@ -4,6 +4,8 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -12,7 +14,9 @@ from registry import (
     A,
     Arg,
     CheckError,
+    ClosedViewError,
     Context,
+    DerivationCycleError,
     DerivationError,
     Derived,
     FactNotSetError,
@@ -32,6 +36,14 @@ from registry.derivation import Derivation
 
 REGISTRY = Registry("refresh")
 CALLS: list[str] = []
+
+
+@dataclass
+class Named:
+    """Equal to others of its number, whatever their names."""
+
+    number: int
+    name: str = field(compare=False)
 
 
 class Sizes(Namespace, registry=REGISTRY):
@@ -304,3 +316,174 @@ except ValueError as error:
         [sys.executable, "-OO", "-c", program], capture_output=True, text=True, check=False
     )
     assert (done.stdout, done.stderr) == ("tp size is positive, but tp_size=0\n", "")
+
+
+def chain(registry: Registry, length: int, bottom: Any, *, upside_down: bool = False) -> None:
+    """Declare derived fields each of which reads the one before, and count their calls."""
+
+    def link(number: int) -> Any:
+        def read(cfg: Any) -> Any:
+            CALLS.append(f"d{number}")
+            return bottom(cfg) if number == 0 else getattr(cfg, f"d{number - 1}")
+
+        return Derived(fn=read, doc="A link.")
+
+    numbers = reversed(range(length)) if upside_down else range(length)
+    body = {"_NS_PATH": "chain", "__module__": __name__, "x": 1, "__annotations__": {"x": int}}
+    body |= {"rank": Derived(doc="The rank.", type=int)}
+    body |= {f"d{number}": link(number) for number in numbers}
+    type(Namespace)("Chain", (Namespace,), body, registry=registry)
+
+
+@pytest.mark.parametrize("length", [20, 1000])
+def test_a_chain_that_waits_for_a_fact_is_tried_once_a_link(length: int) -> None:
+    registry = Registry("waiting chain")
+    chain(registry, length, lambda cfg: cfg.rank)
+    CALLS.clear()
+    context = Context(compose("Args", registry=registry)())
+    assert len(CALLS) == length
+    for change in (lambda: context.override("set", rank=3), lambda: context.release("rank")):
+        CALLS.clear()
+        change()
+        assert len(CALLS) == length
+    with pytest.raises(FactNotSetError, match="rank is a run-time fact without a value yet; d19 "):
+        context.bag("chain").d19  # noqa: B018
+
+
+@pytest.mark.parametrize("upside_down", [False, True])
+def test_a_refused_change_computes_a_failing_chain_once(upside_down: bool) -> None:
+    registry = Registry("failing chain")
+    chain(registry, 40, lambda cfg: 10 // cfg.x, upside_down=upside_down)
+    context = Context(compose("Args", registry=registry)())
+    CALLS.clear()
+    with pytest.raises(DerivationError, match="deriving d0 failed after reading x=0"):
+        context.override("test", x=0)
+    assert len(CALLS) <= 40
+    assert context.bag("chain").d39 == 10
+
+
+def test_a_cycle_is_an_error_even_if_its_members_carry_on() -> None:
+    registry = Registry("swallowed cycle")
+
+    class Loop(Namespace, registry=registry):
+        _NS_PATH = "loop"
+
+        entry: int = 0
+
+        @derived
+        def first(cfg) -> int:
+            try:
+                return cfg.second + 1
+            except Exception:
+                return 10
+
+        @derived
+        def second(cfg) -> int:
+            try:
+                return cfg.first + 1
+            except Exception:
+                return 20
+
+    with pytest.raises(DerivationCycleError, match="first -> second -> first"):
+        Context(compose("Args", registry=registry)())
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (0.0, -0.0),
+        (Decimal("4"), Decimal("4.00")),
+        ({1}, {True}),
+        (Named(1, "a"), Named(1, "b")),
+        ([1, [2]], [1, [2.0]]),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+    ],
+)
+def test_what_equals_and_is_not_the_same_is_followed(before: Any, after: Any) -> None:
+    registry = Registry("followed")
+
+    class Things(Namespace, registry=registry):
+        _NS_PATH = "things"
+
+        flag: bool = False
+        thing: Any = None
+
+        @derived
+        def chosen(cfg) -> Any:
+            return after if cfg.flag else before
+
+        @derived
+        def text(cfg) -> str:
+            return f"{cfg.chosen} {cfg.thing}"
+
+    Args = compose("Args", registry=registry)
+    context = Context(Args(thing=before))
+    context.override("test", flag=True, thing=after)
+    assert context.bag("things").text == f"{after} {after}"
+
+
+def test_a_buffer_that_a_derivation_fills_again_is_followed() -> None:
+    registry = Registry("buffer")
+    buffer: list[int] = []
+
+    class Things(Namespace, registry=registry):
+        _NS_PATH = "things"
+
+        size: int = 4
+
+        @derived
+        def filled(cfg) -> list[int]:
+            buffer[:] = [cfg.size]
+            return buffer
+
+        @derived
+        def total(cfg) -> int:
+            return sum(cfg.filled)
+
+    context = Context(compose("Args", registry=registry)())
+    context.override("test", size=5)
+    assert context.bag("things").total == 5
+
+
+def test_a_view_says_so_when_it_is_read_too_late() -> None:
+    registry = Registry("late")
+
+    class Things(Namespace, registry=registry):
+        _NS_PATH = "things"
+
+        size: int = 4
+
+        @derived
+        def later(cfg) -> Any:
+            return lambda: cfg.size
+
+    later = Context(compose("Args", registry=registry)()).bag("things").later
+    with pytest.raises(ClosedViewError) as caught:
+        later()
+    assert str(caught.value) == (
+        "'size' was read through a view of Args after the function that it was given to had "
+        "returned; nothing would follow it, so read it before"
+    )
+
+
+def test_what_is_handed_out_is_a_copy() -> None:
+    registry = Registry("handed out")
+
+    class Things(Namespace, registry=registry):
+        _NS_PATH = "things"
+
+        sizes: A[list[int] | None, Arg(fallback=[1])] = None
+        more: list[int] = field(default_factory=lambda: [2])
+        seen = Derived(doc="What was seen.", default=[3])
+
+    Args = compose("Args", registry=registry)
+    context = Context(Args())
+    for name in ("sizes", "more", "seen"):
+        context.resolved()[name].append(9)
+        getattr(context.bag("things"), name).append(8)
+    again = Context(Args())
+    assert again.resolved() == {"sizes": [1], "more": [2], "seen": [3]}
+    record = Args()
+    view = derive(record)
+    record.more.append(9)
+    assert view.more == [2]

@@ -1,8 +1,9 @@
 """A scope changes the configuration for a block and leaves it exactly as it was."""
 
 import contextlib
+import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -279,3 +280,69 @@ def test_after_any_nest_of_scopes_only_the_overrides_are_left(steps: list) -> No
     run(steps)
     assert context.resolved() == plain.resolved()
     assert context.held().keys() == plain.held().keys()
+
+
+RUN: list[Callable[[], object]] = []  # what happens in the middle of a change
+
+
+class Ladder(Namespace, registry=Registry("ladder")):
+    _NS_PATH = "ladder"
+
+    a: int = 0
+    b: int = 0
+    c: int = 0
+
+    @derived
+    def total(cfg) -> int:
+        if RUN:
+            RUN.pop()()
+        return cfg.a + cfg.b + cfg.c
+
+    @check
+    def each_is_at_least_the_next(cfg):
+        """a is at least b, b is at least c"""
+        return cfg.a >= cfg.b >= cfg.c
+
+
+Ladders = compose("Ladders", [Ladder])
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_when_all_scopes_are_left_nothing_of_them_is(order: tuple[int, ...]) -> None:
+    context = Context(Ladders())
+    scopes = [context.scoped(**{name: 1}) for name in "abc"]
+    for scope in scopes:
+        scope.__enter__()
+    for number in order:
+        scopes[number].__exit__(None, None, None)
+    assert context.resolved() == {"a": 0, "b": 0, "c": 0, "total": 0}
+    context.override("test", a=5)
+    assert context.bag("ladder").total == 5
+
+
+def test_a_scope_left_in_the_middle_of_a_change_is_gone_after_it() -> None:
+    context = Context(Ladders())
+    scope = context.scoped(a=7)
+    scope.__enter__()
+    RUN.append(lambda: scope.__exit__(None, None, None))
+    with context.scoped(b=1):
+        pass
+    assert context.resolved() == {"a": 0, "b": 0, "c": 0, "total": 0}
+    context.override("test", a=3)
+    assert context.bag("ladder").total == 3
+
+
+def test_a_scope_whose_exit_was_interrupted_is_gone_after_the_next_change() -> None:
+    context = Context(Ladders())
+    outer, inner = context.scoped(a=5), context.scoped(b=1)
+    outer.__enter__()
+    inner.__enter__()
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    RUN.append(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        outer.__exit__(None, None, None)
+    inner.__exit__(None, None, None)
+    assert context.resolved() == {"a": 0, "b": 0, "c": 0, "total": 0}

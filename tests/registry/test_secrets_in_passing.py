@@ -24,6 +24,7 @@ from registry import (
     bag,
     check,
     compose,
+    derive,
     derived,
     publish,
     reset,
@@ -169,6 +170,91 @@ def test_nor_does_one_of_who_read_it_past_its_view(way: Callable) -> None:
         assert "deriving token failed after reading" in str(caught.value)
     finally:
         reset()
+
+
+FALLBACKS = {
+    "a field that fails": lambda cfg: cfg.broken,
+    "a fact that is not set": lambda cfg: cfg.missing,
+    "a cycle": lambda cfg: cfg.fallback,
+}
+
+
+@pytest.mark.parametrize("fall_back", FALLBACKS.values(), ids=FALLBACKS)
+@pytest.mark.parametrize("door", [Context, lambda record: derive(record).fallback])
+def test_who_fails_after_an_error_of_its_own_tells_nothing_of_it(
+    fall_back: Callable, door: Callable
+) -> None:
+    registry = Registry("falling back")
+
+    class Serving(Namespace, registry=registry):
+        _NS_PATH = "serving"
+
+        api_key: A[str | None, Arg(secret=True)] = None
+
+        @derived
+        def fallback(cfg) -> int:
+            try:
+                return int(cfg.api_key[3:])
+            except ValueError:
+                return fall_back(cfg)
+
+        @derived
+        def broken(cfg) -> int:
+            return 1 // 0
+
+        missing = Derived(doc="A fact.", type=int)
+
+        @check
+        def has_a_fallback(cfg):
+            """there is a fallback"""
+            return cfg.fallback > 0
+
+    Args = compose("Args", registry=registry)
+    try:
+        door(Args(api_key=SECRET))
+    except Exception as error:
+        assert "hunter2" not in told(error)
+        parts = [error.__cause__, error.__context__]
+        assert "hunter2" not in "".join(map(repr, parts))
+    else:
+        assert door is Context  # it waits for the fact
+
+
+def test_the_secret_of_before_is_not_told_either() -> None:
+    reset()
+    context = publish(Args(api_key=SECRET))
+    try:
+        way = ("derivation, past its view", in_the_cause)
+        with pytest.raises(RegistryError) as caught:
+            context.override("rotation", api_key="sk-other", fault=way)
+        assert SECRET not in told(caught.value)
+    finally:
+        reset()
+
+
+def test_a_bag_shows_values_and_masks_of_one_moment() -> None:
+    registry = Registry("one moment")
+    context: Any = None
+
+    class Turning:
+        def __repr__(self) -> str:
+            context.override("turn", use_key=False)
+            return "turned"
+
+    class Serving(Namespace, registry=registry):
+        _NS_PATH = "serving"
+
+        api_key: A[str | None, Arg(secret=True)] = None
+        a_turn: Any = None
+        use_key: bool = True
+
+        @derived
+        def header(cfg) -> str:
+            return f"Bearer {cfg.api_key if cfg.use_key else None}"
+
+    context = Context(compose("Args", registry=registry)(api_key=SECRET, a_turn=Turning()))
+    assert "hunter2" not in repr(context.bag("serving"))
+    assert context.bag("serving").header == "Bearer None"
 
 
 def test_who_read_no_secret_is_told_in_full() -> None:
