@@ -113,6 +113,9 @@ def _input_layers(model: Model, state: State, mask: Mask, name: str) -> Iterator
         made = model.decisions[name]
         shown = mask.show(name, made.value)
         layers.insert(0, Layer("decision", shown, made.source, made.where))
+    default = model.default_of(name)
+    if kind == "input" and default is not MISSING and default is not None:
+        layers.append(Layer("default", mask.show(name, default), "declaration", where))
     fallback = model.fallback(name)
     if fallback is not None:
         # None is how an input or a decision says that it leaves the value open.

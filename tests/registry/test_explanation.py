@@ -75,7 +75,11 @@ def explained(name: str, record: Any = None, **override: Any) -> str:
             "plain",
             {"plain": 3},
             {},
-            ["real.plain = 3", "  input     3  operator ({plain})  <- in effect"],
+            [
+                "real.plain = 3",
+                "  input     3  operator ({plain})  <- in effect",
+                "  default   1  declaration ({plain})",
+            ],
         ),
         (
             "plain",
@@ -85,6 +89,7 @@ def explained(name: str, record: Any = None, **override: Any) -> str:
                 "real.plain = 4",
                 "  override  4  operator (HERE)  <- in effect",
                 "  input     3  operator ({plain})",
+                "  default   1  declaration ({plain})",
             ],
         ),
         (
@@ -231,7 +236,8 @@ def test_a_field_of_a_plain_dataclass_is_in_no_namespace() -> None:
     context.override("operator", extra=7)
     where = context.log[0].where
     assert str(context.explain("extra")) == (
-        f"extra = 7\n  override  7  operator ({where})  <- in effect\n  input     6  operator (?)"
+        f"extra = 7\n  override  7  operator ({where})  <- in effect\n  input     6  operator (?)\n"
+        "  default   5  declaration (?)"
     )
 
 
