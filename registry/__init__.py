@@ -54,11 +54,14 @@ if TYPE_CHECKING:
     from registry.config_plain import to_dict
     from registry.config_values import values_of_file
     from registry.context import Change, Context
+    from registry.defaults import Default, Defaults
     from registry.deprecation import DeprecatedFlagWarning
     from registry.environment import UnknownVariableWarning, values_of_environment
     from registry.explanation import Explanation, Layer
+    from registry.journal import Addition, note_addition
     from registry.layers import MissingSettingsError
     from registry.pickling import RecordPicklingError, RecordUnpicklingError
+    from registry.plugins import Plugin, PluginError, PluginWarning, load_plugins
     from registry.publication import bag, current, publish, reset
     from registry.settings import InvalidSettingsError
     from registry.values import validate
@@ -67,6 +70,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NS",
     "A",
+    "Addition",
     "AnnotationError",
     "Arg",
     "ArgumentParser",
@@ -80,6 +84,8 @@ __all__ = [
     "ConfigFileError",
     "Context",
     "DeclarationError",
+    "Default",
+    "Defaults",
     "DeprecatedFlagWarning",
     "DerivationCycleError",
     "DerivationError",
@@ -104,6 +110,9 @@ __all__ = [
     "NotPublishedError",
     "OverrideError",
     "PathConflictError",
+    "Plugin",
+    "PluginError",
+    "PluginWarning",
     "ReadOnlyError",
     "RecordPicklingError",
     "RecordUnpicklingError",
@@ -134,7 +143,9 @@ __all__ = [
     "from_cli_args",
     "live",
     "load",
+    "load_plugins",
     "namespace_of",
+    "note_addition",
     "publish",
     "read_config_file",
     "reset",
@@ -150,6 +161,7 @@ __all__ = [
 # A process parses flags once and publishes once, and many that import declarations do neither.
 # Loading these at first use takes 40 % off the time that importing the package takes.
 _AT_FIRST_USE = {
+    "Addition": "journal",
     "ArgumentParser": "cli",
     "Bag": "bags",
     "Change": "context",
@@ -157,11 +169,16 @@ _AT_FIRST_USE = {
     "ConfigFile": "config_file",
     "ConfigFileError": "config_file",
     "Context": "context",
+    "Default": "defaults",
+    "Defaults": "defaults",
     "DeprecatedFlagWarning": "deprecation",
     "Explanation": "explanation",
     "InvalidSettingsError": "settings",
     "Layer": "explanation",
     "MissingSettingsError": "layers",
+    "Plugin": "plugins",
+    "PluginError": "plugins",
+    "PluginWarning": "plugins",
     "RecordPicklingError": "pickling",
     "RecordUnpicklingError": "pickling",
     "UnknownVariableWarning": "environment",
@@ -174,6 +191,8 @@ _AT_FIRST_USE = {
     "from_argv": "cli_reader",
     "from_cli_args": "cli",
     "load": "config_dump",
+    "load_plugins": "plugins",
+    "note_addition": "journal",
     "publish": "publication",
     "read_config_file": "config_file",
     "reset": "publication",

@@ -109,6 +109,10 @@ def _input_layers(model: Model, state: State, mask: Mask, name: str) -> Iterator
     where = model.inputs[name].declaration.where(name) if name in model.inputs else "?"
     kind, source = ("input", "operator") if name in model.given else ("default", "declaration")
     layers = [Layer(kind, mask.show(name, model.typed[name]), source, where)]
+    if name in model.default_origins:
+        value, setter, place = model.default_origins[name]
+        set_there = Layer("default", mask.show(name, value), f"set_default of {setter}", place)
+        layers[kind == "input" :] = [set_there]
     if name in model.decisions:
         made = model.decisions[name]
         shown = mask.show(name, made.value)

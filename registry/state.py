@@ -85,6 +85,7 @@ class Model:
         self.owner = type(record).__qualname__
         self.secrets = schema.secrets
         self.template = schema.template
+        self.default_origins = schema.default_origins
         self.typed = {
             name: copied(getattr(record, name)) for name in schema.names if hasattr(record, name)
         }
