@@ -45,8 +45,8 @@ class Defaults:
         ...     tp_size: int = 1
         >>> defaults = Defaults(mine, "Args")
         >>> defaults.set("tp_size", 2)
-        >>> compose("Args", [Parallel], defaults=defaults.close())()
-        Args(tp_size=2)
+        >>> compose("Args", [Parallel], defaults=defaults.close()).tp_size
+        2
     """
 
     def __init__(self, registry: Registry, record: str, package: str = "registry") -> None:

@@ -111,8 +111,12 @@ def _input_layers(model: Model, state: State, mask: Mask, name: str) -> Iterator
     layers = [Layer(kind, mask.show(name, model.typed[name]), source, where)]
     if name in model.default_origins:
         value, setter, place = model.default_origins[name]
-        set_there = Layer("default", mask.show(name, value), f"set_default of {setter}", place)
-        layers[kind == "input" :] = [set_there]
+        layers[kind == "input" :] = [
+            Layer("default", mask.show(name, value), f"set_default of {setter}", place)
+        ]
+        declared = model.inputs[name].default
+        if declared is not MISSING:
+            layers.append(Layer("default", mask.show(name, declared), "declaration", where))
     if name in model.decisions:
         made = model.decisions[name]
         shown = mask.show(name, made.value)
