@@ -61,7 +61,8 @@ if TYPE_CHECKING:
     from registry.journal import Addition, note_addition
     from registry.layers import MissingSettingsError
     from registry.pickling import RecordPicklingError, RecordUnpicklingError
-    from registry.plugins import Plugin, PluginError, PluginWarning, load_plugins
+    from registry.plugin_loading import Plugin, PluginError, PluginWarning
+    from registry.plugins import load_plugins
     from registry.publication import bag, current, publish, reset
     from registry.settings import InvalidSettingsError
     from registry.values import validate
@@ -176,9 +177,9 @@ _AT_FIRST_USE = {
     "InvalidSettingsError": "settings",
     "Layer": "explanation",
     "MissingSettingsError": "layers",
-    "Plugin": "plugins",
-    "PluginError": "plugins",
-    "PluginWarning": "plugins",
+    "Plugin": "plugin_loading",
+    "PluginError": "plugin_loading",
+    "PluginWarning": "plugin_loading",
     "RecordPicklingError": "pickling",
     "RecordUnpicklingError": "pickling",
     "UnknownVariableWarning": "environment",

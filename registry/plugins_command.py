@@ -6,7 +6,8 @@ import argparse
 from typing import TYPE_CHECKING
 
 from registry.errors import RegistryError
-from registry.plugins import Plugin, each_plugin
+from registry.plugin_loading import Plugin, each_plugin
+from registry.plugins import selected
 
 __all__ = ["add_parser", "run"]
 
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         The exit status: 1 if a plugin cannot be loaded.
     """
     try:
-        outcomes: list[Plugin | RegistryError] = [*each_plugin(args.group)]
+        outcomes: list[Plugin | RegistryError] = [*each_plugin(args.group, selected(args.group))]
     except RegistryError as error:
         outcomes = [error]
     print("\n\n".join(map(_described, outcomes)) or f"No plugin of {args.group} is loaded.")

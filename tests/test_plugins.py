@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -142,7 +144,8 @@ FIRST = {
 @pytest.mark.parametrize("first", FIRST.values(), ids=FIRST)
 def test_the_record_is_complete_whatever_is_imported_first(run: Run, first: str) -> None:
     code = (
-        "\nfrom namespaces import ServerArgs\nimport dataclasses\nfrom registry import load_plugins\n"
+        "\nfrom namespaces import ServerArgs\nimport dataclasses\n"
+        "from registry import load_plugins\n"
         "args = ServerArgs('m')\n"
         "print(len(dataclasses.fields(args)), args.acme_tiles, args.bolt_streams, "
         "args.moe_runner_backend)\n"
@@ -176,7 +179,7 @@ def test_the_environment_says_which_are_loaded(run: Run, names: str, expected: s
 def test_an_unknown_name_is_refused_with_the_nearest(run: Run) -> None:
     done = run("-c", "import namespaces.record", NAMESPACES_PLUGINS="acne")
     assert done.stderr.splitlines()[-1] == (
-        "registry.plugins.PluginError: plugin 'acne' is not installed (in NAMESPACES_PLUGINS); "
+        "registry.plugin_loading.PluginError: plugin 'acne' is not installed; "
         "there are acme, bolt. Did you mean 'acme'?"
     )
 
@@ -332,8 +335,8 @@ with warnings.catch_warnings(record=True) as caught:
     args = namespaces.ServerArgs("m")
 from registry import default_registry
 print([str(each.message) for each in caught if each.category.__name__ == "PluginWarning"][0])
-print(args.acme_tiles, args.dp_size, hasattr(args, "bad_half"), "bad_half" in default_registry.input,
-      "bad" in default_registry.namespaces, "bad" in namespaces.LOAD_FORMAT_CHOICES,
+print(args.acme_tiles, args.dp_size, hasattr(args, "bad_half"),
+      "bad_half" in default_registry.input, "bad" in default_registry.namespaces, "bad" in namespaces.LOAD_FORMAT_CHOICES,
       "bad" in sys.modules)
 """
 
@@ -347,7 +350,7 @@ def test_a_faulty_plugin_is_named_and_the_rest_works_without_it(
     plugins = ["acme", folder]
     done = run("-c", "import namespaces; namespaces.ServerArgs", plugins=plugins)
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("registry.plugins.PluginError: plugin 'bad' (bad-plugin 1.0) ")
+    assert last.startswith("registry.plugin_loading.PluginError: plugin 'bad' (bad-plugin 1.0) ")
     assert message in last
     done = run("-c", AFTERWARDS, plugins=plugins, NAMESPACES_PLUGINS_ON_ERROR="warn")
     warning, left = output(done).splitlines()
@@ -386,3 +389,29 @@ def test_a_plugin_that_needs_the_record_while_imported_first_is_told(
     last = done.stderr.splitlines()[-1]
     assert "asks, while it is being loaded, for what is made of all plugins" in last
     assert "bad.py:" in last
+
+
+def test_the_page_leads_from_an_empty_folder_to_a_plugin(
+    run: Run, installed: Path, tmp_path: Path
+) -> None:
+    page = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+    blocks = dict(re.findall(r"^```(toml|python)\n(.*?)^```", page, re.M | re.S))
+    assert "`pyproject.toml`:" in page and "`zoom_plugin.py`;" in page
+    (tmp_path / "pyproject.toml").write_text(blocks["toml"], encoding="utf-8")
+    (tmp_path / "zoom_plugin.py").write_text(blocks["python"], encoding="utf-8")
+    install, *commands = re.findall(r"^    python (.*)$", page, re.M)
+    # pip and setuptools of this environment do the work; what they make is the reader's.
+    words = [*shlex.split(install), f"--target={installed / tmp_path.name}"]
+    done = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    # From now on the installed module is what is imported.
+    (tmp_path / "zoom_plugin.py").unlink()
+    for each in ("build", "zoom_plugin.egg-info"):
+        shutil.rmtree(tmp_path / each, ignore_errors=True)
+    listed, described, explained = (
+        output(run(*shlex.split(each), plugins=[tmp_path.name])) for each in commands
+    )
+    assert "zoom (zoom-plugin 1.0) = zoom_plugin\n  namespaces  exec.zoom" in listed
+    assert "--zoom-tiles" in described
+    assert re.search(r"exec.zoom +zoom_total_tiles +16", explained)
+    assert "set_default of zoom_plugin (" in explained
