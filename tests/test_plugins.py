@@ -336,8 +336,8 @@ with warnings.catch_warnings(record=True) as caught:
 from registry import default_registry
 print([str(each.message) for each in caught if each.category.__name__ == "PluginWarning"][0])
 print(args.acme_tiles, args.dp_size, hasattr(args, "bad_half"),
-      "bad_half" in default_registry.input, "bad" in default_registry.namespaces, "bad" in namespaces.LOAD_FORMAT_CHOICES,
-      "bad" in sys.modules)
+      "bad_half" in default_registry.input, "bad" in default_registry.namespaces,
+      "bad" in namespaces.LOAD_FORMAT_CHOICES, "bad" in sys.modules)
 """
 
 
