@@ -83,10 +83,10 @@ def per_call(function: Callable[[], object], calls: int) -> Callable[[], float]:
     return measure
 
 
-def fresh_import(module: str, path: Path) -> Callable[[], float]:
+def fresh_import(statement: str, path: Path) -> Callable[[], float]:
     """Return a measurement: the seconds an import takes in a new process, compiled before."""
     code = (
-        f"{SHARED_IMPORTS}\nimport time\nstart = time.perf_counter()\nimport {module}\n"
+        f"{SHARED_IMPORTS}\nimport time\nstart = time.perf_counter()\n{statement}\n"
         "print(time.perf_counter() - start)"
     )
     # An installed package is compiled; so are both sides here, whatever the caller's setting.
@@ -110,7 +110,9 @@ def rows(pairs: int) -> list[tuple[str, float, float]]:
         sys.path.insert(0, folder)
         plain = importlib.import_module("plain_settings").Plain
         start_up = ratio(
-            fresh_import("namespaces", ROOT), fresh_import("plain_settings", Path(folder)), pairs
+            fresh_import("from namespaces import ServerArgs", ROOT),
+            fresh_import("import plain_settings", Path(folder)),
+            pairs,
         )
     specs = [(field.name, field.type, _copy_of(field)) for field in dataclasses.fields(ServerArgs)]
     given = {"model_path": "my-model", "tp_size": 8}

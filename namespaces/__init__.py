@@ -1,8 +1,11 @@
 """The configuration of an LLM inference server: its namespaces, choices and record.
 
-The declarations are imported before the record is composed, so that a plugin may import them
-from here while this package is still being imported.
+`ServerArgs` is composed when it is first asked for, after the installed plugins are loaded, so that
+a plugin may import everything else from here, whichever of the two is imported first.
 """
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from namespaces.accessors import (
     Exec,
@@ -54,6 +57,7 @@ from namespaces.choices import (
     add_radix_supported_deterministic_attention_backend_choices,
     add_rl_on_policy_target_choices,
 )
+from namespaces.defaults import set_default
 from namespaces.device import Device
 from namespaces.disagg import Disagg
 from namespaces.exec_ import (
@@ -73,13 +77,16 @@ from namespaces.lora import Lora
 from namespaces.memory import Memory
 from namespaces.mm import Mm
 from namespaces.model import Model
+from namespaces.namespace_order import NAMESPACES
 from namespaces.observability import Observability
 from namespaces.parallel import Parallel
 from namespaces.schedule import Schedule
 from namespaces.serving import Serving
 from namespaces.spec import Spec
+from registry import ComposeError
 
-from namespaces.record import NAMESPACES, ServerArgs  # isort: skip
+if TYPE_CHECKING:
+    from namespaces.record import ServerArgs
 
 __all__ = [
     "ATTENTION_BACKEND_CHOICES",
@@ -152,4 +159,20 @@ __all__ = [
     "get_schedule",
     "get_serving",
     "get_spec",
+    "set_default",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "ServerArgs":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    record = importlib.import_module("namespaces.record")
+    # While that is being imported, a plugin asks for what it is a part of.
+    if not hasattr(record, name):
+        raise ComposeError(
+            name,
+            "is composed of all plugins, and they are being loaded; a plugin imports it in the "
+            "function that uses it",
+        )
+    globals()[name] = record.ServerArgs
+    return record.ServerArgs

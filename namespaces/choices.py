@@ -6,6 +6,8 @@ what was added since.
 
 from collections.abc import Iterable
 
+from registry import note_addition
+
 __all__ = [
     "ATTENTION_BACKEND_CHOICES",
     "CHUNKED_PREFIX_CACHE_SUPPORTED_ATTENTION_BACKENDS",
@@ -218,6 +220,8 @@ CHUNKED_PREFIX_CACHE_SUPPORTED_ATTENTION_BACKENDS: list[str] = [
 ]
 RADIX_SUPPORTED_DETERMINISTIC_ATTENTION_BACKEND: list[str] = ["ascend", "fa3", "fa4", "triton"]
 
+_PACKAGE = __name__.partition(".")[0]
+
 
 def _add(known: list[str], choices: Iterable[str]) -> None:
     """Append what a list does not have yet, all of it or nothing."""
@@ -227,7 +231,18 @@ def _add(known: list[str], choices: Iterable[str]) -> None:
     for choice in added:
         if not isinstance(choice, str):
             raise TypeError(f"a choice is a string, not {choice!r} ({type(choice).__name__})")
-    known.extend(choice for choice in dict.fromkeys(added) if choice not in known)
+    new = [choice for choice in dict.fromkeys(added) if choice not in known]
+    known.extend(new)
+    if new:
+        name = next(each for each, value in globals().items() if value is known)
+        note_addition(
+            "choices", name, ", ".join(new), lambda: _remove(known, new), package=_PACKAGE
+        )
+
+
+def _remove(known: list[str], added: Iterable[str]) -> None:
+    for choice in added:
+        known.remove(choice)
 
 
 def add_load_format_choices(choices: Iterable[str]) -> None:

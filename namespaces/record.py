@@ -1,61 +1,23 @@
-"""`ServerArgs`: all settings of the server as one flat record."""
+"""`ServerArgs`: all settings of the server and of its plugins as one flat record.
 
-from namespaces.device import Device
-from namespaces.disagg import Disagg
-from namespaces.exec_ import (
-    ExecComm,
-    ExecDeterministic,
-    ExecDllm,
-    ExecFeatures,
-    ExecGraph,
-    ExecKernel,
-    ExecMamba,
-    ExecMoe,
-    ExecOffload,
-    ExecOverlap,
-)
+Importing this module loads the plugins. The package imports it when somebody asks for the record,
+so that the module of a plugin may be the first of all to import the package.
+"""
+
+from namespaces.defaults import DEFAULTS
 from namespaces.field_order import POSITIONAL_FIELD_ORDER
-from namespaces.lora import Lora
-from namespaces.memory import Memory
-from namespaces.mm import Mm
-from namespaces.model import Model
-from namespaces.observability import Observability
-from namespaces.parallel import Parallel
-from namespaces.schedule import Schedule
-from namespaces.serving import Serving
-from namespaces.spec import Spec
-from registry import compose
+from namespaces.namespace_order import NAMESPACES
+from registry import compose, load_plugins
 
-__all__ = ["NAMESPACES", "ServerArgs"]
+__all__ = ["NAMESPACES", "PLUGINS", "ServerArgs"]
 
-NAMESPACES = (
-    Model,
-    ExecFeatures,
-    ExecKernel,
-    ExecMamba,
-    ExecGraph,
-    ExecComm,
-    ExecMoe,
-    ExecOverlap,
-    ExecOffload,
-    ExecDllm,
-    ExecDeterministic,
-    Lora,
-    Disagg,
-    Spec,
-    Observability,
-    Device,
-    Parallel,
-    Memory,
-    Schedule,
-    Mm,
-    Serving,
-)
-"""The namespaces of the server, in the order of the record's declaration."""
+PLUGINS = load_plugins("namespaces.plugins")
+"""The plugins whose fields are on the record."""
 
 ServerArgs = compose(
     "ServerArgs",
-    NAMESPACES,
+    [*NAMESPACES, *(each for plugin in PLUGINS for each in plugin.classes)],
     order=POSITIONAL_FIELD_ORDER,
+    defaults=DEFAULTS.close(),
     doc="What an operator may set about the inference server: all settings, flat, nothing derived.",
 )

@@ -58,12 +58,16 @@ if TYPE_CHECKING:
     from registry.config_plain import to_dict
     from registry.config_values import values_of_file
     from registry.context import Context
+    from registry.defaults import Default, Defaults
     from registry.deprecation import DeprecatedFlagWarning
     from registry.environment import UnknownVariableWarning, values_of_environment
     from registry.explanation import Explanation, Layer
+    from registry.journal import Addition, note_addition
     from registry.layers import MissingSettingsError
     from registry.levels import Change
     from registry.pickling import RecordPicklingError, RecordUnpicklingError
+    from registry.plugin_loading import Plugin, PluginError, PluginWarning
+    from registry.plugins import load_plugins
     from registry.publication import bag, current, publish, reset
     from registry.settings import InvalidSettingsError
     from registry.values import validate
@@ -72,6 +76,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NS",
     "A",
+    "Addition",
     "AnnotationError",
     "Arg",
     "ArgumentParser",
@@ -88,6 +93,8 @@ __all__ = [
     "ConfigFileError",
     "Context",
     "DeclarationError",
+    "Default",
+    "Defaults",
     "DeprecatedFlagWarning",
     "DerivationCycleError",
     "DerivationError",
@@ -112,6 +119,9 @@ __all__ = [
     "NotPublishedError",
     "OverrideError",
     "PathConflictError",
+    "Plugin",
+    "PluginError",
+    "PluginWarning",
     "ReadOnlyError",
     "RecordPicklingError",
     "RecordUnpicklingError",
@@ -142,7 +152,9 @@ __all__ = [
     "from_cli_args",
     "live",
     "load",
+    "load_plugins",
     "namespace_of",
+    "note_addition",
     "publish",
     "read_config_file",
     "reset",
@@ -159,6 +171,7 @@ __all__ = [
 # Loading these at first use takes 40 % off the time that importing the package takes.
 _AT_FIRST_USE = {
     "ArgumentParser": "cli_parser",
+    "Addition": "journal",
     "Bag": "bags",
     "Change": "levels",
     "Changes": "changes",
@@ -167,11 +180,16 @@ _AT_FIRST_USE = {
     "ConfigFile": "config_file",
     "ConfigFileError": "config_file",
     "Context": "context",
+    "Default": "defaults",
+    "Defaults": "defaults",
     "DeprecatedFlagWarning": "deprecation",
     "Explanation": "explanation",
     "InvalidSettingsError": "settings",
     "Layer": "explanation",
     "MissingSettingsError": "layers",
+    "Plugin": "plugin_loading",
+    "PluginError": "plugin_loading",
+    "PluginWarning": "plugin_loading",
     "RecordPicklingError": "pickling",
     "RecordUnpicklingError": "pickling",
     "UnknownVariableWarning": "environment",
@@ -184,6 +202,8 @@ _AT_FIRST_USE = {
     "from_argv": "cli_reader",
     "from_cli_args": "cli_record",
     "load": "config_dump",
+    "load_plugins": "plugins",
+    "note_addition": "journal",
     "publish": "publication",
     "read_config_file": "config_file",
     "reset": "publication",

@@ -107,15 +107,22 @@ def _held_layers(model: Model, state: State, mask: Mask, name: str) -> Iterator[
 
 def _input_layers(model: Model, state: State, mask: Mask, name: str) -> Iterator[Layer]:
     where = model.inputs[name].declaration.where(name) if name in model.inputs else "?"
-    kind, source = ("input", "operator") if name in model.given else ("default", "declaration")
-    layers = [Layer(kind, mask.show(name, model.typed[name]), source, where)]
+    layers = []
+    if name in model.given:
+        layers.append(Layer("input", mask.show(name, model.typed[name]), "operator", where))
+    declared = model.default_of(name)
+    if name in model.default_origins:
+        value, setter, place = model.default_origins[name]
+        shown = mask.show(name, value)
+        layers.append(Layer("default", shown, f"set_default of {setter}", place))
+        declared = model.inputs[name].default
+    # Below something else, a default of None says nothing.
+    if declared is not MISSING and (declared is not None or not layers):
+        layers.append(Layer("default", mask.show(name, declared), "declaration", where))
     if name in model.decisions:
         made = model.decisions[name]
         shown = mask.show(name, made.value)
         layers.insert(0, Layer("decision", shown, made.source, made.where))
-    default = model.default_of(name)
-    if kind == "input" and default is not MISSING and default is not None:
-        layers.append(Layer("default", mask.show(name, default), "declaration", where))
     fallback = model.fallback(name)
     if fallback is not None:
         # None is how an input or a decision says that it leaves the value open.

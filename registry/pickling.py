@@ -157,6 +157,7 @@ def restore(schema: Schema, state: tuple[Any, ...]) -> tuple[dict[str, Any], set
 
 def _matched(schema: Schema, arrived: State) -> dict[str, Any]:
     """Match what another version of the class wrote to the fields of this one, by name."""
+    defaults, plugins = _unpacked(arrived.packed)
     unknown = [
         name
         for name in arrived.values
@@ -167,9 +168,9 @@ def _matched(schema: Schema, arrived: State) -> dict[str, Any]:
             schema.cls.__qualname__,
             unknown,
             "held a value when it was written, but the class has no such field here; "
-            "update this side, or leave the field at its default on the other",
+            + _way_out(unknown, plugins),
         )
-    written = {**_unpacked(arrived.packed), **arrived.values}
+    written = {**defaults, **arrived.values}
     attributes = {
         name: written[name] if name in written else schema.default_of(name) for name in schema.names
     }
@@ -181,6 +182,18 @@ def _matched(schema: Schema, arrived: State) -> dict[str, Any]:
             "must be given here, but the class that wrote the record has no such field",
         )
     return attributes
+
+
+def _way_out(unknown: Iterable[str], plugins: Mapping[str, Sequence[str]]) -> str:
+    origins = {
+        plugin: ", ".join(mine)
+        for plugin, fields in plugins.items()
+        if (mine := [name for name in unknown if name in fields])
+    }
+    if not origins:
+        return "update this side, or leave the field at its default on the other"
+    listed = ", ".join(f"{plugin} for {names}" for plugin, names in origins.items())
+    return f"install or enable the plugin it came from: {listed}"
 
 
 def _in_order(record: object, schema: Schema) -> dict[str, Any]:
@@ -196,30 +209,41 @@ def _in_order(record: object, schema: Schema) -> dict[str, Any]:
 def _packed(schema: Schema) -> tuple[bytes, tuple[str, ...]]:
     """Return a class's field names and defaults as bytes, and the defaults that do not pack."""
     if schema.packed is None:
-        schema.packed = _pack(schema.template)
+        schema.packed = _pack(schema.template, schema.plugins())
     return schema.packed
 
 
-def _pack(template: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
+def _pack(
+    template: Mapping[str, Any], plugins: Mapping[str, Sequence[str]]
+) -> tuple[bytes, tuple[str, ...]]:
     # A default such as an enum member travels with each record, by whatever pickles that: the
     # reader may know its class by another way than by name.
     others = [name for name, default in template.items() if not _is_plain(default)]
     unpackable = tuple(name for name in others if template[name] is not MISSING)
-    return _compressed(template, frozenset(others)), unpackable
+    return _compressed(template, frozenset(others), plugins), unpackable
 
 
-def _compressed(template: Mapping[str, Any], without: Set[str]) -> bytes:
+def _compressed(
+    template: Mapping[str, Any], without: Set[str], plugins: Mapping[str, Sequence[str]]
+) -> bytes:
     # One text and one tuple of values compress to two thirds of what a mapping takes.
     defaults = tuple(None if name in without else each for name, each in template.items())
-    parts = ("\n".join(template), defaults, tuple(name for name in template if name in without))
+    parts: tuple[Any, ...] = (
+        "\n".join(template),
+        defaults,
+        tuple(name for name in template if name in without),
+    )
+    if plugins:
+        parts = (*parts, dict(plugins))
     return zlib.compress(pickle.dumps(parts, _PROTOCOL), 9)
 
 
-def _unpacked(packed: bytes) -> dict[str, Any]:
-    """Return the writer's defaults by name."""
-    names, defaults, without = pickle.loads(zlib.decompress(packed))
+def _unpacked(packed: bytes) -> tuple[dict[str, Any], Mapping[str, Sequence[str]]]:
+    """Return the writer's defaults by name, and its plugins, each with its fields."""
+    names, defaults, without, *plugins = pickle.loads(zlib.decompress(packed))
     written = dict(zip(names.split("\n") if defaults else (), defaults, strict=True))
-    return {name: default for name, default in written.items() if name not in without}
+    kept = {name: default for name, default in written.items() if name not in without}
+    return kept, plugins[0] if plugins else {}
 
 
 def _is_plain(value: object) -> bool:

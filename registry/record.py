@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import MISSING
 from typing import Any
 
+from registry.defaults import Default
 from registry.errors import ComposeError, UnknownFieldError, did_you_mean
 from registry.inputs import arrange, in_order, listed, merge
 from registry.instance import Record, is_record_class, schema_of
@@ -60,7 +61,7 @@ def compose(
         module: `__module__` of the class, under which pickle looks for it; None is the
             caller's.
         defaults: other defaults for this record, by field name; a value or a
-            `dataclasses.field(default_factory=...)`.
+            `dataclasses.field(default_factory=...)`, or a `Default`, which says who set it.
         frozen: whether assigning to an instance is refused.
         doc: docstring of the class.
 
@@ -97,7 +98,9 @@ def compose(
     )
     inherited = _on_records(records)
     entries = _entries(source(), set(own()), inherited)
-    overrides = _checked_defaults(cls_name, entries, defaults or {})
+    origins = {name: each for name, each in (defaults or {}).items() if isinstance(each, Default)}
+    values_of = {name: each.value for name, each in origins.items()}
+    overrides = _checked_defaults(cls_name, entries, {**(defaults or {}), **values_of})
     placed = {
         name: entry
         for name, entry in in_order(entries, order, cls_name).items()
@@ -121,7 +124,7 @@ def compose(
     cls = dataclasses.dataclass(init=False, repr=False, eq=False, frozen=frozen)(cls)
     for base in records:
         paths = {**namespace_of(base), **paths}
-    type.__setattr__(cls, "__record_schema__", Schema(cls, paths, source))
+    type.__setattr__(cls, "__record_schema__", Schema(cls, paths, source, origins))
     return cls
 
 

@@ -51,6 +51,8 @@ class Schema:
         namespaces: path of each field's namespace, by field name.
         source: returns the declarations that the record was composed of, as they are by now,
             or None where they are not in this process.
+        default_origins: the defaults that others than the declarations set, by field name, each
+            with who set it and where.
 
     Attributes:
         names: all fields, in record order.
@@ -68,10 +70,12 @@ class Schema:
         cls: type,
         namespaces: Mapping[str, str],
         source: Source | None,
+        default_origins: Mapping[str, tuple[Any, str, str]] | None = None,
     ) -> None:
         self.cls = cls
         self.namespaces = dict(namespaces)
         self.source = source
+        self.default_origins = dict(default_origins or {})
         # What pickles say about the class; `pickling` works it out at first need.
         self.packed: tuple[bytes, tuple[str, ...]] | None = None
         specs = fields(cls)
@@ -160,6 +164,15 @@ class Schema:
                 "namespaces in a module that both processes import",
             )
         return self.source()
+
+    def plugins(self) -> dict[str, list[str]]:
+        """Return the fields that plugins declare, by plugin."""
+        found: dict[str, list[str]] = {}
+        for each in () if self.source is None else self.source():
+            if each.plugin:
+                mine = [name for name in each.inputs if name in self.template]
+                found.setdefault(each.plugin, []).extend(mine)
+        return found
 
     def is_default(self, name: str, value: object) -> bool:
         """Tell whether a value equals the default that its field would have.

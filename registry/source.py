@@ -13,18 +13,28 @@ from collections.abc import Iterator, Mapping
 from types import FrameType
 from typing import Any
 
-__all__ = ["Origin", "call_site"]
+__all__ = ["Origin", "call_site", "calling_frame"]
 
 
 def call_site() -> str:
     """Return `file:line` of the code that called into this package."""
+    frame = calling_frame()
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
+
+
+def calling_frame(package: str = "registry") -> FrameType | None:
+    """Return the frame of the code that called into this package.
+
+    Args:
+        package: another package that the call may have come through.
+    """
     frame = inspect.currentframe()
     while frame is not None:
-        package = frame.f_globals.get("__name__", "").partition(".")[0]
-        if package not in ("registry", "contextlib"):
-            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        name = frame.f_globals.get("__name__", "").partition(".")[0]
+        if name not in ("registry", "contextlib", package):
+            return frame
         frame = frame.f_back
-    return ""
+    return None
 
 
 class Origin:

@@ -90,6 +90,7 @@ class Model:
         self.secrets = schema.secrets
         self.template = schema.template
         self.default_of = schema.default_of
+        self.default_origins = schema.default_origins
         self.typed = {
             name: copied(getattr(record, name)) for name in schema.names if hasattr(record, name)
         }

@@ -20,6 +20,7 @@ from registry.annotations import arg_of, resolve_annotations, resolve_return
 from registry.declaration import Arg, Derived
 from registry.errors import DuplicateFieldError, PathConflictError, UnknownFieldError, did_you_mean
 from registry.forks import start_anew_after_fork
+from registry.journal import note_undo
 from registry.lazy import lazy
 from registry.rules import Check, Resolver
 from registry.source import Origin
@@ -202,6 +203,7 @@ class Declaration:
         derived: the derived fields of this class alone, by name.
         resolvers: the resolvers of this class alone, by name.
         checks: the checks of this class alone, by name.
+        plugin: the plugin it came from with its distribution and version, empty for none.
     """
 
     def __init__(self, cls: type, path: str, origin: Origin) -> None:
@@ -212,6 +214,7 @@ class Declaration:
         self.derived: dict[str, DerivedField] = {}
         self.resolvers: dict[str, Resolver] = {}
         self.checks: dict[str, Check] = {}
+        self.plugin = ""
         self._types: Mapping[str, Any] | None = None
 
     def __str__(self) -> str:
@@ -360,12 +363,20 @@ class Registry:
             if earlier is not None:
                 rest = (each for each in state.declarations if each is not earlier)
                 _check_against(self._built_from(rest), new)
+                new.plugin = earlier.plugin
                 self._snapshot = self._built_from(
                     new if each is earlier else each for each in state.declarations
                 )
             else:
                 _check_against(state, new)
                 self._snapshot = state.plus(new)
+        note_undo(functools.partial(self._take_back, new, earlier), new)
+
+    def _take_back(self, new: Declaration, earlier: Declaration | None) -> None:
+        """Undo `register`, whatever has been registered since."""
+        with self._lock:
+            before = (earlier if each is new else each for each in self._snapshot.declarations)
+            self._snapshot = self._built_from(each for each in before if each is not None)
 
     def _built_from(self, declarations: Iterable[Declaration]) -> _Snapshot:
         return functools.reduce(_Snapshot.plus, declarations, _Snapshot(repr(self)))

@@ -10,6 +10,9 @@ from types import ModuleType
 
 import pytest
 
+# Distributions that tests install elsewhere.
+collect_ignore = ["plugins"]
+
 _numbers = itertools.count()
 
 

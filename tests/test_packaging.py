@@ -55,24 +55,3 @@ def test_the_metadata_names_one_run_time_dependency(wheel: zipfile.ZipFile) -> N
     assert [each.partition(">")[0] for each in required] == ["typing-extensions"]
     assert metadata["Requires-Python"] == ">=3.10"
     assert set(metadata.get_all("Provides-Extra")) >= {"test"}
-
-
-def test_a_plugin_may_import_the_namespaces_while_the_package_is_being_imported() -> None:
-    # The declarations are there before the record is composed; the record is not.
-    code = (
-        "import sys, builtins\n"
-        "real = builtins.__import__\n"
-        "def watching(name, *args, **keywords):\n"
-        "    if name == 'namespaces.record' and 'seen' not in globals():\n"
-        "        globals()['seen'] = True\n"
-        "        from namespaces import ExecMoe, Parallel, add_load_format_choices\n"
-        "        class Plugin(Parallel):\n"
-        "            acme_ranks: int = 1\n"
-        "    return real(name, *args, **keywords)\n"
-        "builtins.__import__ = watching\n"
-        "import namespaces\n"
-        "from registry import default_registry\n"
-        "assert seen and 'acme_ranks' in default_registry.input\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
-    assert (done.returncode, done.stderr) == (0, "")

@@ -32,6 +32,7 @@ BUILTINS = (
     AttributeError,
     NameError,
     RuntimeError,
+    ImportError,
     pickle.PickleError,
 )
 

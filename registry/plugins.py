@@ -1,0 +1,83 @@
+"""`load_plugins()`: the installed plugins of a program, if there are any.
+
+Finding that there is none is cheap; `plugin_loading` does the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from registry.entry_points import may_have
+from registry.errors import ComposeError
+
+if TYPE_CHECKING:
+    from registry.plugin_loading import Plugin
+
+__all__ = ["load_plugins", "selected"]
+
+
+def load_plugins(
+    group: str = "namespaces.plugins",
+    *,
+    on_error: Literal["raise", "warn"] | None = None,
+    select: Sequence[str] | None = None,
+) -> tuple[Plugin, ...]:
+    """Load the installed plugins of a group, each once in a process.
+
+    Args:
+        group: the entry points to load. It is named after the package that they extend, which
+            is imported first: `namespaces.plugins` after `namespaces`.
+        on_error: "raise", or "warn" to leave out what does not load. None takes the environment
+            variable named after the group, `NAMESPACES_PLUGINS_ON_ERROR`, or "raise".
+        select: the names to load. None takes the variable `NAMESPACES_PLUGINS`: names with
+            commas between them, or `none`; without it all are loaded.
+
+    Returns:
+        The loaded plugins, by name, then by distribution.
+
+    Raises:
+        PluginError: one cannot be loaded, or `select` names one that is not installed.
+        ComposeError: `on_error` is something else.
+
+    Example:
+        >>> load_plugins("registry.plugins")
+        ()
+    """
+    mode = on_error or os.environ.get(f"{_variable(group)}_ON_ERROR") or "raise"
+    if mode not in ("raise", "warn"):
+        raise ComposeError("load_plugins()", f"on_error must be 'raise' or 'warn', not {mode!r}")
+    if select is None:
+        select = selected(group)
+    if not may_have(group) if select is None else not select:
+        return ()
+    # Most processes have no plugin, and do without this.
+    from registry.plugin_loading import Plugin, PluginWarning, each_plugin
+
+    loaded = []
+    for outcome in each_plugin(group, select):
+        if isinstance(outcome, Plugin):
+            loaded.append(outcome)
+        elif mode == "raise":
+            raise outcome
+        else:
+            warnings.warn(f"{outcome}; it is left out", PluginWarning, stacklevel=2)
+    return tuple(loaded)
+
+
+def selected(group: str) -> list[str] | None:
+    """Return the names that the environment selects, or None if it leaves that open.
+
+    Args:
+        group: the group; its variable is `NAMESPACES_PLUGINS` for `namespaces.plugins`.
+    """
+    given = os.environ.get(_variable(group), "").strip()
+    if not given:
+        return None
+    return [] if given == "none" else [name for each in given.split(",") if (name := each.strip())]
+
+
+def _variable(group: str) -> str:
+    return group.replace(".", "_").replace("-", "_").upper()

@@ -1,0 +1,417 @@
+"""Installed plugins, in interpreters of their own that have them installed."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import textwrap
+import venv
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+import typing_extensions
+
+ROOT = Path(__file__).parent.parent
+SAMPLES = Path(__file__).parent / "plugins"
+
+Done = subprocess.CompletedProcess[str]
+Run = Callable[..., Done]
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an environment that has this project, and beside it the plugins."""
+    folder = tmp_path_factory.mktemp("plugins")
+    skipped = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
+    own = folder / "sources" / "own"
+    for name in ("registry", "namespaces"):
+        shutil.copytree(ROOT / name, own / name, ignore=skipped)
+    for name in ("setup.cfg", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, own / name)
+    for name in ("acme", "bolt"):
+        shutil.copytree(SAMPLES / name, folder / "sources" / name, ignore=skipped)
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    sources = sorted((folder / "sources").iterdir())
+    wheels = ["--no-deps", "--no-build-isolation", f"--wheel-dir={folder}"]
+    subprocess.run([*pip, "wheel", *wheels, *sources], check=True, timeout=300)
+    venv.create(folder / "venv", with_pip=False)
+    for wheel in sorted(folder.glob("*.whl")):
+        name = wheel.name.partition("_")[0]
+        # A plugin has a folder of its own, so that a process may do without it.
+        target = [] if name == "namespace" else [f"--target={folder / name}"]
+        options = [f"--python={python_of(folder)}", "install", "--no-deps", "--no-index", *target]
+        subprocess.run([*pip, *options, wheel], check=True, timeout=300)
+    (site,) = (folder / "venv").glob("**/site-packages")
+    shutil.copy(typing_extensions.__file__, site)
+    return folder
+
+
+def python_of(folder: Path) -> Path:
+    return folder / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
+
+
+@pytest.fixture
+def run(installed: Path, tmp_path: Path) -> Run:
+    """A function that runs an interpreter with some plugins installed."""
+
+    def process(
+        *words: str | bytes, plugins: Sequence[str | Path] = ("acme", "bolt"), **variables: str
+    ) -> Done:
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("NAMESPACES_PLUGINS", "SERVER_", "PYTHON"))
+        }
+        path = os.pathsep.join(str(installed / each) for each in plugins)
+        return subprocess.run(
+            [python_of(installed), *words],
+            env={**kept, "PYTHONPATH": path, **variables},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    return process
+
+
+def output(done: Done) -> str:
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_the_record_has_the_fields_of_plugins_after_its_own(run: Run) -> None:
+    code = """
+    from namespaces import POSITIONAL_FIELD_ORDER, ServerArgs
+    from dataclasses import fields
+    from registry import Context, default_registry, namespace_of
+    print([field.name for field in fields(ServerArgs)][len(POSITIONAL_FIELD_ORDER):])
+    print(namespace_of(ServerArgs, "acme_tiles"), namespace_of(ServerArgs, "bolt_streams"))
+    print(default_registry.input["acme_tiles"].declaration.plugin)
+    context = Context(ServerArgs("m", tp_size=8, ep_size=2))
+    print(context.bag("exec").acme.acme_total_tiles, context.bag("exec").moe.bolt_streams)
+    print(context.explain("moe_runner_backend"))
+    """
+    lines = output(run("-c", textwrap.dedent(code))).splitlines()
+    assert lines[:4] == [
+        "['acme_tiles', 'acme_token', 'bolt_fused_gate', 'bolt_streams']",
+        "exec.acme exec.moe",
+        "acme (acme-plugin 1.2)",
+        "32 4",
+    ]
+    assert lines[4] == "exec.moe.moe_runner_backend = 'acme'"
+    assert "set_default of acme_plugin (" in lines[5] and lines[5].endswith("<- in effect")
+    assert lines[6].split()[:3] == ["default", "'auto'", "declaration"]
+
+
+def test_the_program_knows_them_without_another_step(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"exec.acme": {"acme_tiles": 6}}', encoding="utf-8")
+    words = ["--model-path=m", "--config=run.json", "--bolt-fused-gate", "--attention-backend=acme"]
+    secret = ["--acme-token=hunter2"]
+    # The report comes from a spawned process that got the pickled record.
+    done = run("-m", "namespaces", "--json", *words, *secret, SERVER_BOLT_STREAMS="3")
+    report = json.loads(output(done))
+    assert report["set"]["exec.acme"] == {"acme_tiles": 6, "acme_token": "***"}
+    assert report["set"]["exec.moe"] == {"bolt_fused_gate": True, "bolt_streams": 3}
+    assert report["derived"]["exec.acme"] == {"acme_total_tiles": 6}
+    assert "hunter2" not in done.stdout
+    page = output(run("-m", "namespaces", "--help=exec.acme"))
+    assert "--acme-tiles" in page and "Tiles of one accelerator that a rank uses." in page
+
+
+def test_a_check_of_a_plugin_holds(run: Run) -> None:
+    done = run("-m", "namespaces", "--model-path=m", "--acme-tiles=3")
+    assert done.returncode == 2
+    assert "acme_tiles is even: tiles work in pairs, but acme_tiles=3" in done.stderr
+
+
+FIRST = {
+    "the package": "import namespaces, acme_plugin",
+    "the record": "from namespaces import ServerArgs",
+    "the module of the record": "import namespaces.record",
+    "a plugin": "import acme_plugin",
+    "a plugin, after one namespace": "from namespaces import ExecMoe; import acme_plugin",
+    "the other plugin": "import bolt_moe",
+    "a pickled class of a plugin": ("import pickle; pickle.loads(b'cacme_plugin\\nAcme\\n.')"),
+    "the loader": "import registry; registry.load_plugins()",
+}
+
+
+@pytest.mark.parametrize("first", FIRST.values(), ids=FIRST)
+def test_the_record_is_complete_whatever_is_imported_first(run: Run, first: str) -> None:
+    code = (
+        "\nfrom namespaces import ServerArgs\nimport dataclasses\n"
+        "from registry import load_plugins\n"
+        "args = ServerArgs('m')\n"
+        "print(len(dataclasses.fields(args)), args.acme_tiles, args.bolt_streams, "
+        "args.moe_runner_backend)\n"
+        "print([(p.name, p.distribution, p.version, p.namespaces, p.fields, len(p.additions)) "
+        "for p in load_plugins()])"
+    )
+    numbers, plugins = output(run("-c", first + code)).splitlines()
+    assert numbers == "503 4 None acme"
+    assert plugins == str(
+        [
+            ("acme", "acme-plugin", "1.2", ("exec.acme",), ("acme_tiles", "acme_token"), 3),
+            ("bolt", "bolt-moe", "0.3", (), ("bolt_fused_gate", "bolt_streams"), 0),
+        ]
+    )
+
+
+SELECTIONS = [
+    ("acme,bolt", "acme bolt"),
+    (" bolt ,", "bolt"),
+    ("none", ""),
+    ("", "acme bolt"),
+]
+
+
+@pytest.mark.parametrize(("names", "expected"), SELECTIONS)
+def test_the_environment_says_which_are_loaded(run: Run, names: str, expected: str) -> None:
+    code = "from namespaces.record import PLUGINS; print(*(plugin.name for plugin in PLUGINS))"
+    assert output(run("-c", code, NAMESPACES_PLUGINS=names)).strip() == expected
+
+
+def test_an_unknown_name_is_refused_with_the_nearest(run: Run) -> None:
+    done = run("-c", "import namespaces.record", NAMESPACES_PLUGINS="acne")
+    assert done.stderr.splitlines()[-1] == (
+        "registry.plugin_loading.PluginError: plugin 'acne' is not installed; "
+        "there are acme, bolt. Did you mean 'acme'?"
+    )
+
+
+def test_a_default_cannot_be_set_once_the_record_is_there(run: Run) -> None:
+    code = "from namespaces import *; set_default('tp_size', 2)"
+    assert (
+        "ServerArgs: is composed already, with its default of 'tp_size'"
+        in (run("-c", code).stderr.splitlines()[-1])
+    )
+
+
+def test_the_command_lists_what_each_adds(run: Run) -> None:
+    assert output(run("-m", "registry", "plugins")) == textwrap.dedent("""\
+        acme (acme-plugin 1.2) = acme_plugin
+          namespaces  exec.acme
+          fields      acme_tiles, acme_token
+          derived     acme_total_tiles
+          rules       acme_tiles_are_even
+          choices     ATTENTION_BACKEND_CHOICES: acme
+          choices     MOE_RUNNER_BACKEND_CHOICES: acme
+          default     moe_runner_backend: 'acme'
+
+        bolt (bolt-moe 0.3) = bolt_moe:declare
+          fields      bolt_fused_gate, bolt_streams
+          rules       choose_streams
+    """)
+    assert output(run("-m", "registry", "plugins", plugins=[])) == (
+        "No plugin of namespaces.plugins is loaded.\n"
+    )
+
+
+WRITE = "import pickle, sys, namespaces; pickle.dump(namespaces.ServerArgs('m'{}), open('r', 'wb'))"
+READ = "import pickle; print(pickle.load(open('r', 'rb')))"
+
+
+def test_a_record_read_without_the_plugin_names_it(run: Run) -> None:
+    output(run("-c", WRITE.format(", acme_tiles=8, bolt_fused_gate=True")))
+    assert output(run("-c", READ)) == (
+        "ServerArgs(model_path='m', acme_tiles=8, bolt_fused_gate=True)\n"
+    )
+    assert run("-c", READ, plugins=[]).stderr.splitlines()[-1] == (
+        "registry.pickling.RecordUnpicklingError: cannot unpickle a ServerArgs: acme_tiles, "
+        "bolt_fused_gate held a value when it was written, but the class has no such field here; "
+        "install or enable the plugin it came from: acme (acme-plugin 1.2) for acme_tiles, "
+        "bolt (bolt-moe 0.3) for bolt_fused_gate"
+    )
+
+
+def test_a_record_that_leaves_them_at_their_defaults_travels_anywhere(run: Run) -> None:
+    output(run("-c", WRITE.format("")))
+    assert output(run("-c", READ, plugins=["bolt"])).startswith("ServerArgs(model_path='m'")
+
+
+FAULTY = {
+    "raises": (
+        "bad",
+        "{}['x']",
+        "does not load: KeyError: 'x'",
+    ),
+    "exits": ("bad", "raise SystemExit('bye')", "does not load: SystemExit: bye"),
+    "declares a field that exists": (
+        "bad",
+        "class Bad(Parallel):\n    tp_size: int = 2",
+        "does not load: DuplicateFieldError: ",
+    ),
+    "has an annotation that cannot be evaluated": (
+        "bad",
+        "class Bad(Parallel):\n    bad_size: 'Lost' = 2",
+        "does not load: UnresolvedNameError: ",
+    ),
+    "has a module that is not there": (
+        "bda",
+        "",
+        "has the entry point 'bda', but there is no module 'bda'",
+    ),
+    "has a function that is not there": (
+        "bad:registr",
+        "def register(): pass",
+        "has the entry point 'bad:registr', but there is no 'registr' in it. "
+        "Did you mean 'register'?",
+    ),
+    "has something else for a function": (
+        "bad:count",
+        "count = 3",
+        "has the entry point 'bad:count', which is int, no function",
+    ),
+    "has no path": (
+        "bad-module",
+        "",
+        "has the entry point 'bad-module'; expected 'package.module' or 'package.module:function'",
+    ),
+    "needs a newer version": (
+        "bad",
+        "from namespaces import add_future_choices",
+        "namespace-registry 0.1.0 is installed here; bad-plugin requires namespace-registry>=9",
+    ),
+    "needs a newer version in passing": (
+        "bad",
+        "import namespaces; namespaces.add_future_choices(['x'])",
+        "namespace-registry 0.1.0 is installed here; bad-plugin requires namespace-registry>=9",
+    ),
+    "asks for the record": (
+        "bad",
+        "from namespaces import ServerArgs",
+        "a plugin imports it in the function that uses it",
+    ),
+    "sets a default that nobody declares": (
+        "bad",
+        "set_default('tp_sise', 2)",
+        "does not load: UnknownFieldError: set_default() has no field 'tp_sise'. "
+        "Did you mean 'tp_size'?",
+    ),
+    "sets a default of the wrong type": (
+        "bad",
+        "set_default('tp_size', '2')",
+        "tp_size must be int, not '2' (str)",
+    ),
+    "sets the default of another plugin": (
+        "bad",
+        "set_default('moe_runner_backend', 'triton')",
+        "does not load: ComposeError: ServerArgs: has its default of 'moe_runner_backend' set by "
+        "acme_plugin (",
+    ),
+}
+BEGINNING = """
+from namespaces import Parallel, add_load_format_choices, set_default
+from registry import Namespace
+add_load_format_choices(["bad"])
+set_default("dp_size", 2)
+class Half(Namespace):
+    _NS_PATH = "bad"
+    bad_half: int = 1
+"""
+
+
+def install_faulty(folder: Path, value: str, source: str, name: str = "bad") -> None:
+    info = folder / f"{name}_plugin-1.0.dist-info"
+    info.mkdir(parents=True)
+    (folder / "bad.py").write_text(BEGINNING + source + "\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(f"[namespaces.plugins]\nbad = {value}\n")
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {name}-plugin\nVersion: 1.0\n"
+        "Requires-Dist: namespace-registry>=9\n"
+    )
+
+
+AFTERWARDS = """
+import sys, warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import namespaces
+    args = namespaces.ServerArgs("m")
+from registry import default_registry
+print([str(each.message) for each in caught if each.category.__name__ == "PluginWarning"][0])
+print(args.acme_tiles, args.dp_size, hasattr(args, "bad_half"),
+      "bad_half" in default_registry.input, "bad" in default_registry.namespaces,
+      "bad" in namespaces.LOAD_FORMAT_CHOICES, "bad" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize(("value", "source", "message"), FAULTY.values(), ids=FAULTY)
+def test_a_faulty_plugin_is_named_and_the_rest_works_without_it(
+    run: Run, tmp_path: Path, value: str, source: str, message: str
+) -> None:
+    folder = tmp_path / "faulty"
+    install_faulty(folder, value, source)
+    plugins = ["acme", folder]
+    done = run("-c", "import namespaces; namespaces.ServerArgs", plugins=plugins)
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("registry.plugin_loading.PluginError: plugin 'bad' (bad-plugin 1.0) ")
+    assert message in last
+    done = run("-c", AFTERWARDS, plugins=plugins, NAMESPACES_PLUGINS_ON_ERROR="warn")
+    warning, left = output(done).splitlines()
+    assert message in warning and warning.endswith("; it is left out")
+    assert left == "4 1 False False False False False"
+
+
+def test_the_command_shows_what_does_not_load_and_fails(run: Run, tmp_path: Path) -> None:
+    install_faulty(tmp_path / "faulty", "bad", "{}['x']")
+    done = run("-m", "registry", "plugins", plugins=["bolt", tmp_path / "faulty"])
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines()[:2] == [
+        "error: plugin 'bad' (bad-plugin 1.0) does not load: KeyError: 'x'",
+        "",
+    ]
+    assert "bolt (bolt-moe 0.3)" in done.stdout
+
+
+def test_a_name_that_two_distributions_use_is_refused(run: Run, tmp_path: Path) -> None:
+    install_faulty(tmp_path / "one", "bad", "")
+    install_faulty(tmp_path / "two", "bad", "", "worse")
+    done = run("-m", "registry", "plugins", plugins=[tmp_path / "one", tmp_path / "two"])
+    assert done.stdout.splitlines()[0] == (
+        "error: plugin 'bad' (bad-plugin 1.0) is also the name of a plugin of worse-plugin 1.0; "
+        "uninstall one of them"
+    )
+
+
+def test_a_plugin_that_needs_the_record_while_imported_first_is_told(
+    run: Run, tmp_path: Path
+) -> None:
+    install_faulty(tmp_path / "faulty", "bad", "from namespaces import ServerArgs")
+    done = run(
+        "-c", "import bad", plugins=[tmp_path / "faulty"], NAMESPACES_PLUGINS_ON_ERROR="warn"
+    )
+    last = done.stderr.splitlines()[-1]
+    assert "asks, while it is being loaded, for what is made of all plugins" in last
+    assert "bad.py:" in last
+
+
+def test_the_page_leads_from_an_empty_folder_to_a_plugin(
+    run: Run, installed: Path, tmp_path: Path
+) -> None:
+    page = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+    blocks = dict(re.findall(r"^```(toml|python)\n(.*?)^```", page, re.M | re.S))
+    assert "`pyproject.toml`:" in page and "`zoom_plugin.py`;" in page
+    (tmp_path / "pyproject.toml").write_text(blocks["toml"], encoding="utf-8")
+    (tmp_path / "zoom_plugin.py").write_text(blocks["python"], encoding="utf-8")
+    install, *commands = re.findall(r"^    python (.*)$", page, re.M)
+    # pip and setuptools of this environment do the work; what they make is the reader's.
+    words = [*shlex.split(install), f"--target={installed / tmp_path.name}"]
+    done = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    # From now on the installed module is what is imported.
+    (tmp_path / "zoom_plugin.py").unlink()
+    for each in ("build", "zoom_plugin.egg-info"):
+        shutil.rmtree(tmp_path / each, ignore_errors=True)
+    listed, described, explained = (
+        output(run(*shlex.split(each), plugins=[tmp_path.name])) for each in commands
+    )
+    assert "zoom (zoom-plugin 1.0) = zoom_plugin\n  namespaces  exec.zoom" in listed
+    assert "--zoom-tiles" in described
+    assert re.search(r"exec.zoom +zoom_total_tiles +16", explained)
+    assert "set_default of zoom_plugin (" in explained
