@@ -24,6 +24,7 @@ from registry.explanation import Explanation, explain
 from registry.forks import start_anew_after_fork
 from registry.instance import require_record
 from registry.levels import Change, Levels, Step, changed, entered, is_entered, left
+from registry.masking import text_of
 from registry.source import call_site
 from registry.state import Held, Model, State
 
@@ -93,11 +94,11 @@ class Context:
         Raises:
             UnknownNamespaceError: there is no such namespace (a KeyError).
         """
-        try:
-            return self._bags.by_path[path]
-        except KeyError:
+        bag = self._bags.by_path.get(path) if isinstance(path, str) else None
+        if bag is None:
             hint = did_you_mean(str(path), self._bags.by_path)
-            raise UnknownNamespaceError("the configuration", path, hint) from None
+            raise UnknownNamespaceError("the configuration", path, hint)
+        return bag
 
     def resolved(self) -> dict[str, Any]:
         """Return what is in effect by field name, derived fields included.
@@ -130,6 +131,9 @@ class Context:
             CheckError: the new configuration breaks a rule.
         """
         where = call_site()
+        if not isinstance(source, str):
+            problem = f"the source, who changes it, is a str, not {text_of(source)}"
+            raise OverrideError(", ".join(fields), problem)
         with self._change(fields):
             given = self._names.by_field(fields)
             if given:
@@ -216,7 +220,8 @@ class Context:
 
         Scopes nest, the innermost value counts; an error inside restores as well. They are
         for the whole process, not for one thread. A scope that another thread's outlives takes
-        its values along, unless the other cannot be without them: then both go together.
+        its values along, unless the other cannot be without them: then both go together. A
+        process that is forked inside a block keeps what it holds.
 
         Args:
             **fields: the values by field name or dotted path.

@@ -6,6 +6,7 @@ one, `NS(path)` places a field of an ad-hoc dataclass. This room knows no regist
 
 from __future__ import annotations
 
+import inspect
 import keyword
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -271,6 +272,9 @@ class Derived(Generic[T_co]):
                 "Derived",
                 f"names the function {fn!r}; write it as 'package.module:function'",
             )
+        if inspect.iscoroutinefunction(fn):
+            problem = f"takes a plain function, and {fn.__qualname__} is async"
+            raise FieldDeclarationError(call_site(), "Derived", problem)
         if fn is not None and not isinstance(fn, str) and not callable(fn):
             raise FieldDeclarationError(
                 call_site(), "Derived", f"takes a function or its path, not {fn!r}"

@@ -38,9 +38,13 @@ class Rule:
     __slots__ = ("fn",)
 
     def __init__(self, fn: Callable[[Any], Any]) -> None:
+        subject = f"@{type(self).__name__.lower()}"
         if not callable(fn):
-            subject = f"@{type(self).__name__.lower()}"
             raise FieldDeclarationError(call_site(), subject, f"takes a function, not {fn!r}")
+        if inspect.iscoroutinefunction(fn):
+            # What it returns is never false, and nobody would wait for it.
+            problem = f"takes a plain function, and {fn.__qualname__} is async"
+            raise FieldDeclarationError(call_site(), subject, problem)
         self.fn = fn
 
     @property

@@ -21,6 +21,7 @@ from registry import (
     OverrideError,
     Registry,
     UnknownFieldError,
+    UnknownNamespaceError,
     check,
     compose,
     derived,
@@ -245,3 +246,35 @@ def test_a_context_stays_in_its_process(leave: Callable[..., Any], context: Cont
         "and publish or derive it there"
     )
     assert isinstance(caught.value, TypeError)
+
+
+@pytest.mark.parametrize("source", [3, None, ["me"]])
+def test_who_changes_something_is_told_as_text(source: Any, context: Context) -> None:
+    with pytest.raises(OverrideError, match="the source, who changes it, is a str, not "):
+        context.override(source, tp_size=8)
+    assert context.log == ()
+
+
+@pytest.mark.parametrize("path", [["parallel"], 3, None])
+def test_a_namespace_is_asked_for_by_its_path(path: Any, context: Context) -> None:
+    with pytest.raises(UnknownNamespaceError, match="the configuration has no namespace"):
+        context.bag(path)
+
+
+def test_a_change_of_nothing_is_none(context: Context) -> None:
+    context.override("nobody")
+    assert context.log == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        (".tp_size", "the namespace '' has no field 'tp_size'. It is in 'parallel'."),
+        (5, "the configuration has no field '5'. A name is a str, no int."),
+    ],
+)
+def test_a_name_that_is_none(name: Any, hint: str, context: Context) -> None:
+    for ask in (context.explain, context.release):
+        with pytest.raises(UnknownFieldError) as caught:
+            ask(name)
+        assert str(caught.value) == hint

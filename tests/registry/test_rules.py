@@ -13,6 +13,7 @@ from registry import (
     Registry,
     check,
     compose,
+    derived,
     resolver,
 )
 from registry.rules import Check, Resolver
@@ -54,6 +55,22 @@ def test_only_a_function_can_be_marked(decorate: Callable[..., Any]) -> None:
         == f"{__file__}:{line}: @{decorate.__name__} takes a function, not 'width'"
     )
     assert "odd" not in vars(Sizes)
+
+
+@pytest.mark.parametrize(
+    ("decorate", "subject"), [(resolver, "@resolver"), (check, "@check"), (derived, "Derived")]
+)
+def test_nobody_waits_for_an_async_function(decorate: Callable[..., Any], subject: str) -> None:
+    with pytest.raises(FieldDeclarationError) as caught:
+
+        class Odd(Sizes):
+            @decorate
+            async def odd(cfg) -> bool:
+                """never false"""
+                return False
+
+    assert f": {subject} takes a plain function, and " in str(caught.value)
+    assert str(caught.value).endswith("Odd.odd is async")
 
 
 def test_a_check_without_a_docstring_states_no_rule() -> None:
