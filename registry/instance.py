@@ -13,7 +13,7 @@ import reprlib
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeGuard
 
-from registry.errors import ComposeError, UnknownAttributeError, did_you_mean
+from registry.errors import ComposeError, UnknownAttributeError
 from registry.schema import Schema, TravelledSchema, declared_by, init_vars
 
 __all__ = [
@@ -104,8 +104,7 @@ class Record:
         elif name.startswith("_") or any(name in base.__dict__ for base in cls.__mro__):
             super().__setattr__(name, value)
         else:
-            hint = did_you_mean(name, schema_of(cls).names)
-            raise UnknownAttributeError(cls.__qualname__, name, hint)
+            raise UnknownAttributeError(cls.__qualname__, name, schema_of(cls).hint(name))
 
     def __delattr__(self, name: str) -> None:
         super().__delattr__(name)
@@ -281,7 +280,7 @@ def _record_base(cls: type) -> type:
 def _adopt(cls: type[Record], travelled: TravelledSchema | None) -> Schema:
     """Work out the schema of a class that compose() did not finish in this process."""
     if travelled is not None:
-        schema = Schema(cls, travelled.namespaces, None)
+        schema = Schema(cls, travelled.namespaces, None, travelled.retired, travelled.order)
     else:
         _check_subclass(cls)
         schema = _inherited(cls)
@@ -301,6 +300,8 @@ def _inherited(cls: type[Record]) -> Schema:
         cls,
         {name: path for base in reversed(bases) for name, path in base.namespaces.items()},
         functools.partial(declared_by, sources) if len(sources) == len(bases) else None,
+        {name: advice for base in reversed(bases) for name, advice in base.retired.items()},
+        [name for base in reversed(bases) for name in base.positional],
     )
 
 

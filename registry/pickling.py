@@ -163,10 +163,16 @@ def _matched(schema: Schema, arrived: State) -> dict[str, Any]:
         if name not in schema.template and name not in arrived.at_default
     ]
     if unknown:
+        retired = [
+            f"{name} is retired: {schema.retired[name]}; "
+            for name in unknown
+            if name in schema.retired
+        ]
         raise RecordUnpicklingError(
             schema.cls.__qualname__,
             unknown,
             "held a value when it was written, but the class has no such field here; "
+            f"{''.join(retired)}"
             "update this side, or leave the field at its default on the other",
         )
     written = {**_unpacked(arrived.packed), **arrived.values}

@@ -20,6 +20,7 @@ from registry.inputs import arrange, in_order, listed, merge
 from registry.instance import Record, is_record_class, schema_of
 from registry.lookup import namespace_of
 from registry.namespace import NamespaceMeta, check_default, default_registry
+from registry.retirement import checked
 from registry.schema import Schema, Source, declared_by, init_vars
 from registry.store import Declaration, InputField, Registry
 
@@ -38,6 +39,7 @@ def compose(
     defaults: Mapping[str, Any] | None = None,
     frozen: bool = False,
     doc: str | None = None,
+    retired: Mapping[str, str] | None = None,
 ) -> type[Any]:
     """Make one flat record class of the input fields of some namespaces.
 
@@ -63,6 +65,9 @@ def compose(
             `dataclasses.field(default_factory=...)`.
         frozen: whether assigning to an instance is refused.
         doc: docstring of the class.
+        retired: fields that there were once, each with since when and what to use instead. One
+            that `order` has keeps its place, so that no later position changes its meaning.
+            Giving a value to one, by position or name, is an error that says so.
 
     Returns:
         The record class. Bind it to `cls_name` at module level to pickle its instances.
@@ -97,7 +102,9 @@ def compose(
     )
     inherited = _on_records(records)
     entries = _entries(source(), set(own()), inherited)
+    gone = checked(cls_name, retired or {}, entries)
     overrides = _checked_defaults(cls_name, entries, defaults or {})
+    order = order if isinstance(order, str) else tuple(order)
     placed = {
         name: entry
         for name, entry in in_order(entries, order, cls_name).items()
@@ -119,9 +126,16 @@ def compose(
         cls_name, bases if records else (Record, *bases), {}, lambda ns: ns.update(body)
     )
     cls = dataclasses.dataclass(init=False, repr=False, eq=False, frozen=frozen)(cls)
+    places = list(order)
     for base in records:
         paths = {**namespace_of(base), **paths}
-    type.__setattr__(cls, "__record_schema__", Schema(cls, paths, source))
+        gone = {**schema_of(base).retired, **gone}
+        places = [*schema_of(base).positional, *places]
+    schema = Schema(cls, paths, source, gone, places)
+    type.__setattr__(cls, "__record_schema__", schema)
+    if schema.retired:
+        # A class pattern names what stands at a position, too.
+        type.__setattr__(cls, "__match_args__", schema.positional)
     return cls
 
 
