@@ -54,9 +54,19 @@ if TYPE_CHECKING:
     from registry.config_plain import to_dict
     from registry.config_values import values_of_file
     from registry.context import Change, Context
+    from registry.contract import ContractError, read_contract, snapshot, write_contract
+    from registry.contract_check import assert_contract, check_contract
+    from registry.contract_diff import ContractChange, diff
     from registry.deprecation import DeprecatedFlagWarning
     from registry.environment import UnknownVariableWarning, values_of_environment
     from registry.explanation import Explanation, Layer
+    from registry.fingerprints import (
+        FingerprintDifference,
+        FingerprintError,
+        explain_fingerprint,
+        fingerprint,
+    )
+    from registry.freezing import freeze
     from registry.layers import MissingSettingsError
     from registry.pickling import RecordPicklingError, RecordUnpicklingError
     from registry.publication import bag, current, publish, reset
@@ -79,6 +89,8 @@ __all__ = [
     "ConfigFile",
     "ConfigFileError",
     "Context",
+    "ContractChange",
+    "ContractError",
     "DeclarationError",
     "DeprecatedFlagWarning",
     "DerivationCycleError",
@@ -90,6 +102,8 @@ __all__ = [
     "Explanation",
     "FactNotSetError",
     "FieldDeclarationError",
+    "FingerprintDifference",
+    "FingerprintError",
     "InputField",
     "InputFields",
     "InvalidPathError",
@@ -120,16 +134,22 @@ __all__ = [
     "View",
     "add_cli_args",
     "add_completion",
+    "assert_contract",
     "bag",
     "check",
+    "check_contract",
     "collect_input_fields",
     "compose",
     "current",
     "default_registry",
     "derive",
     "derived",
+    "diff",
     "dump",
+    "explain_fingerprint",
     "fields_set",
+    "fingerprint",
+    "freeze",
     "from_argv",
     "from_cli_args",
     "live",
@@ -137,13 +157,16 @@ __all__ = [
     "namespace_of",
     "publish",
     "read_config_file",
+    "read_contract",
     "reset",
     "resolver",
+    "snapshot",
     "to_argv",
     "to_dict",
     "validate",
     "values_of_environment",
     "values_of_file",
+    "write_contract",
 ]
 
 
@@ -157,8 +180,12 @@ _AT_FIRST_USE = {
     "ConfigFile": "config_file",
     "ConfigFileError": "config_file",
     "Context": "context",
+    "ContractChange": "contract_diff",
+    "ContractError": "contract",
     "DeprecatedFlagWarning": "deprecation",
     "Explanation": "explanation",
+    "FingerprintDifference": "fingerprints",
+    "FingerprintError": "fingerprints",
     "InvalidSettingsError": "settings",
     "Layer": "explanation",
     "MissingSettingsError": "layers",
@@ -168,20 +195,29 @@ _AT_FIRST_USE = {
     "UnwritableError": "writing",
     "add_cli_args": "cli",
     "add_completion": "completion",
+    "assert_contract": "contract_check",
     "bag": "publication",
+    "check_contract": "contract_check",
     "current": "publication",
+    "diff": "contract_diff",
     "dump": "config_dump",
+    "explain_fingerprint": "fingerprints",
+    "fingerprint": "fingerprints",
+    "freeze": "freezing",
     "from_argv": "cli_reader",
     "from_cli_args": "cli",
     "load": "config_dump",
     "publish": "publication",
     "read_config_file": "config_file",
+    "read_contract": "contract",
     "reset": "publication",
+    "snapshot": "contract",
     "to_argv": "cli_writer",
     "to_dict": "config_plain",
     "validate": "values",
     "values_of_environment": "environment",
     "values_of_file": "config_values",
+    "write_contract": "contract",
 }
 
 

@@ -15,7 +15,6 @@ import fractions
 import pathlib
 import re
 import types
-import typing
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Final, ForwardRef, Literal, Union, get_args, get_origin
@@ -160,7 +159,8 @@ def _text(value: Any) -> str:
         return repr(value)
     if isinstance(value, enum.Enum):
         # The name, but a combination of flags has none on some Pythons.
-        return f"{name_of(kind)}.{value.name if value in list(kind) else _text(value.value)}"
+        named = value.name in kind.__members__
+        return f"{name_of(kind)}.{value.name if named else _text(value.value)}"
     for kinds, make in _RULES:
         if isinstance(value, kinds):
             prefix = "" if kind in kinds else name_of(kind)
@@ -204,8 +204,8 @@ def _text_of_float(value: float) -> str:
 
 def _text_of_plain(value: Any) -> str:
     # A subclass is named before it; its own repr may say less.
-    base = next(each for each in type(value).__mro__ if each in _PLAIN)
-    return base.__repr__(value)
+    base: Any = next(each for each in type(value).__mro__ if each in _PLAIN)
+    return str(base.__repr__(value))
 
 
 def _listed(opening: str, closing: str) -> Callable[[Any], str]:
