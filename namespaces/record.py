@@ -14,7 +14,7 @@ from namespaces.exec_ import (
     ExecOffload,
     ExecOverlap,
 )
-from namespaces.field_order import POSITIONAL_FIELD_ORDER
+from namespaces.field_order import POSITIONAL_FIELD_ORDER, RETIRED_FIELDS
 from namespaces.lora import Lora
 from namespaces.memory import Memory
 from namespaces.mm import Mm
@@ -57,5 +57,6 @@ ServerArgs = compose(
     "ServerArgs",
     NAMESPACES,
     order=POSITIONAL_FIELD_ORDER,
+    retired=RETIRED_FIELDS,
     doc="What an operator may set about the inference server: all settings, flat, nothing derived.",
 )

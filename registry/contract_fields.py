@@ -159,7 +159,8 @@ def _choices(annotation: Any, arg: Arg) -> dict[str, Any]:
         enums = [each for each in members if isinstance(each, enum.EnumMeta)]
         if not members or len(enums) < len(members):
             return {}
-        choices = [choice for each in enums for choice in each.__members__.values()]
+        members_by_name: list[Mapping[str, Any]] = [each.__members__ for each in enums]
+        choices = [member for each in members_by_name for member in each.values()]
     return {"choices": sorted(dict.fromkeys(map(word_of, choices)))}
 
 

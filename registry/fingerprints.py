@@ -1,6 +1,6 @@
 """`fingerprint`: one text for a configuration, to key caches by.
 
-Every field counts unless its declaration says otherwise, so that one added later is never forgotten.
+Every field counts unless its declaration says otherwise, so none that comes later is forgotten.
 """
 
 from __future__ import annotations
@@ -61,11 +61,10 @@ class FingerprintDifference(NamedTuple):
 def fingerprint(configuration: Any) -> str:
     """Return a digest of the values in effect.
 
-    It is the same in every process, on every machine and Python, and for every spelling of the
-    same: what a field holds counts, not whether it was given. What was decided by resolvers, fallbacks
-    and overrides counts as it is in effect. Derived fields follow from the others and do not count,
-    unless an override pins them; run-time facts, secrets and fields declared
-    `Arg(fingerprint=False)` never do.
+    It is the same in every process, on every machine and Python. What a field holds counts, not
+    whether it was given; what resolvers, fallbacks and overrides decide counts as it is in effect.
+    Derived fields follow from the others and do not count, unless an override pins them; run-time
+    facts, secrets and fields declared `Arg(fingerprint=False)` never do.
 
     Args:
         configuration: a record, as it would be published, or a context, as it is now.

@@ -103,7 +103,7 @@ class _Module:
             problem = f"must have one tuple of field names for the order; it has {found}"
             raise ContractError(source, problem)
         self.order_node: Any = next(iter(orders.values()))
-        self.order: list[str] = [each.value for each in self.order_node.elts]
+        self.order: list[str] = list(ast.literal_eval(self.order_node))
         self.retired_node: Any = bound.get(_RETIRED)
         self.retired: dict[str, str] = {}
         if self.retired_node is not None:
