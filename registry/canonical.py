@@ -193,8 +193,8 @@ def _text_of_named(value: Any) -> str:
 
 
 def _text_of_int(value: int) -> str:
-    # Beyond some thousand digits Python refuses decimal text.
-    return int.__repr__(value) if value.bit_length() < 10_000 else hex(value)
+    # Beyond some digits, at least 640, Python refuses decimal text.
+    return int.__repr__(value) if value.bit_length() < 2000 else hex(value)
 
 
 def _text_of_float(value: float) -> str:

@@ -88,9 +88,11 @@ def _contract(given: Any, source: str) -> Any:
 def _renamed(old: Any, new: Any) -> dict[str, str]:
     """Return the fields that seem to have another name now, with that name."""
     renamed = {}
+    known = old["fields"].keys() | old["derived"].keys()
+    left = new["fields"].keys() | new["derived"].keys()
     for was, now in zip(old["positional"], new["positional"], strict=False):
-        gone = was in old["fields"] and was not in {**new["fields"], **new["derived"]}
-        came = now in new["fields"] and now not in {**old["fields"], **old["derived"]}
+        gone = was in old["fields"] and was not in left
+        came = now in new["fields"] and now not in known
         if gone and came and _place(old["fields"][was]) == _place(new["fields"][now]):
             renamed[was] = now
     return renamed

@@ -125,6 +125,13 @@ def _action(old: _Entry, new: _Entry) -> Iterator[Finding]:
         yield Finding("flag action", _BREAKING, "commands with it", detail)
 
 
+def _const(old: _Entry, new: _Entry) -> Iterator[Finding]:
+    was, now = _value(old, "const"), _value(new, "const")
+    if was != now and old.get("nargs") == new.get("nargs"):  # otherwise the action says so
+        detail = f"flag without a value meant {was} and means {now}"
+        yield Finding("const", _BEHAVIOUR, "commands with it", detail)
+
+
 _SWITCHES = ("store_true", "store_false", "boolean_optional")
 _WORDS: dict[Any, tuple[float, float]] = {
     None: (1, 1),
@@ -202,6 +209,17 @@ def _flag_required(old: _Entry, new: _Entry) -> Iterator[Finding]:
         yield Finding("flag required", _COMPATIBLE, "nobody", "flag is no longer required")
 
 
+def _state(
+    key: str, usual: bool, on: str, off: str
+) -> Callable[[_Entry, _Entry], Iterator[Finding]]:
+    def rule(old: _Entry, new: _Entry) -> Iterator[Finding]:
+        was, now = old.get(key, usual), new.get(key, usual)
+        if was != now:
+            yield Finding(key, _BEHAVIOUR, "whoever relies on it", on if now else off)
+
+    return rule
+
+
 def _text(key: str, said: str) -> Callable[[_Entry, _Entry], Iterator[Finding]]:
     def rule(old: _Entry, new: _Entry) -> Iterator[Finding]:
         if old.get(key) != new.get(key):
@@ -221,6 +239,8 @@ RULES: Mapping[str, Callable[[_Entry, _Entry], Iterator[Finding]]] = {
     "flags": _flags,
     "action": _action,
     "nargs": _action,
+    "const": _const,
+    "const_text": _const,
     "default": _default,
     "default_text": _default,
     "required": _default,
@@ -229,6 +249,13 @@ RULES: Mapping[str, Callable[[_Entry, _Entry], Iterator[Finding]]] = {
     "keyword_only": _keyword_only,
     "init": _init,
     "flag_required": _flag_required,
+    "resolvable": _state(
+        "resolvable", False, "resolvers may decide it now", "no resolver may decide it any more"
+    ),
+    "secret": _state("secret", False, "is a secret now, and shows as ***", "is no secret any more"),
+    "fingerprint": _state(
+        "fingerprint", True, "counts in fingerprints now", "no longer counts in fingerprints"
+    ),
     "help": _text("help", "help is another"),
     "deprecated": _text("deprecated", "is deprecated with another text, or no longer"),
 }
