@@ -20,6 +20,7 @@ __all__ = [
     "Record",
     "fields_given",
     "fields_set",
+    "install_schema",
     "is_record_class",
     "require_record",
     "schema_of",
@@ -289,8 +290,23 @@ def _adopt(cls: type[Record], travelled: TravelledSchema | None) -> Schema:
             # all of them as set; the others do not know of secrets and of what was set.
             if name in cls.__dict__ and name not in cls.__record_written__:
                 type.__setattr__(cls, name, getattr(Record, name))
-    type.__setattr__(cls, "__record_schema__", schema)
+    install_schema(cls, schema)
     return schema
+
+
+def install_schema(cls: type, schema: Schema) -> None:
+    """Give a record class its schema.
+
+    Args:
+        cls: the class.
+        schema: what is known about its fields.
+    """
+    type.__setattr__(cls, "__record_schema__", schema)
+    if schema.retired:
+        # A class pattern names what stands at a position, too; one written by hand is let be.
+        left = tuple(name for name in schema.positional if name not in schema.retired)
+        if cls.__dict__.get("__match_args__") == left:
+            type.__setattr__(cls, "__match_args__", schema.positional)
 
 
 def _inherited(cls: type[Record]) -> Schema:

@@ -17,7 +17,7 @@ from typing import Any
 
 from registry.errors import ComposeError, UnknownFieldError, did_you_mean
 from registry.inputs import arrange, in_order, listed, merge
-from registry.instance import Record, is_record_class, schema_of
+from registry.instance import Record, install_schema, is_record_class, schema_of
 from registry.lookup import namespace_of
 from registry.namespace import NamespaceMeta, check_default, default_registry
 from registry.retirement import checked
@@ -131,11 +131,7 @@ def compose(
         paths = {**namespace_of(base), **paths}
         gone = {**schema_of(base).retired, **gone}
         places = [*schema_of(base).positional, *places]
-    schema = Schema(cls, paths, source, gone, places)
-    type.__setattr__(cls, "__record_schema__", schema)
-    if schema.retired:
-        # A class pattern names what stands at a position, too.
-        type.__setattr__(cls, "__match_args__", schema.positional)
+    install_schema(cls, Schema(cls, paths, source, gone, places))
     return cls
 
 

@@ -92,6 +92,12 @@ def test_the_signature_and_patterns_have_its_place() -> None:
     assert list(parameters) == ORDER
     assert repr(parameters["b"].default) == "<retired: since 2.0, use c>"
     assert Args.__match_args__ == ("a", "b", "c")
+    match Wider(5, c=6):
+        case Wider(5, _, 6):  # what is retired matches nothing, so nothing is taken for it
+            raise AssertionError
+        case Wider(5, c=6):
+            pass
+    assert Wider.__match_args__ == ("a", "b", "c", "d")
     assert list(inspect.signature(Wider).parameters) == ["a", "b", "c", "d"]
 
 
