@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, NewType, Optional, Union
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from registry import (
@@ -165,6 +165,8 @@ def test_a_file_has_a_line_for_each_field_and_reads_back(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == [tmp_path / "c.json"]
 
 
+# The first example waits for the table of all characters.
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.text("abc", min_size=1, max_size=4), unique=True, max_size=6), st.data())
 def test_any_snapshot_is_the_same_after_json(names: list[str], data: st.DataObject) -> None:
     plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()

@@ -254,6 +254,7 @@ EDITS = {
 }
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(NAMES), st.sampled_from(sorted(EDITS)), max_size=8))
 def test_it_names_the_fields_that_were_edited_and_no_other(edits: dict[str, str]) -> None:
     old, new = contract_of(NAMES), copy.deepcopy(contract_of(NAMES))
@@ -263,7 +264,7 @@ def test_it_names_the_fields_that_were_edited_and_no_other(edits: dict[str, str]
     assert diff(new, new) == diff(old, old) == []
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(st.permutations(NAMES), st.sets(st.sampled_from(NAMES)))
 def test_any_other_order_is_breaking(order: list[str], gone: set[str]) -> None:
     new = contract_of([name for name in order if name not in gone])

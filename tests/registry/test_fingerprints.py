@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from registry import (
@@ -172,6 +172,8 @@ plain = st.recursive(
 )
 
 
+# The first example waits for the table of all characters.
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(plain, plain)
 def test_equal_values_and_no_others_have_equal_fingerprints(one: Any, other: Any) -> None:
     same = fingerprint(Args(anything=one)) == fingerprint(Args(anything=other))

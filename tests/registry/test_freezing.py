@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry import ContractError, Namespace, Registry, compose, freeze
@@ -131,6 +131,7 @@ def test_any_spelling_of_the_tuple_is_edited(content: str, file: Path) -> None:
 NAMES = [f"f{number}" for number in range(6)]
 
 
+@settings(deadline=None)  # each example writes files
 @given(st.lists(st.tuples(st.sets(st.sampled_from(NAMES)), st.booleans()), max_size=4))
 def test_no_position_moves_over_any_number_of_versions(
     tmp_path_factory: pytest.TempPathFactory, versions: list[tuple[set[str], bool]]
