@@ -9,7 +9,7 @@ from registry.contract import read_contract, snapshot
 from registry.contract_diff import ContractChange, diff
 from registry.contract_report import as_table
 
-__all__ = ["assert_contract", "check_contract", "renewal"]
+__all__ = ["accepted_by", "assert_contract", "check_contract", "writing_command"]
 
 
 def check_contract(record_class: type[Any], path: str | os.PathLike[str]) -> list[ContractChange]:
@@ -45,11 +45,21 @@ def assert_contract(record_class: type[Any], path: str | os.PathLike[str]) -> No
     if changes:
         name = f"{record_class.__module__}:{record_class.__qualname__}"
         message = f"{name} is not what {os.fspath(path)} says\n"
-        raise AssertionError(message + as_table(changes) + "\n" + renewal(name, path))
+        raise AssertionError(message + as_table(changes) + "\n" + accepted_by(name, path))
 
 
-def renewal(name: str, path: str | os.PathLike[str]) -> str:
+def accepted_by(name: str, path: str | os.PathLike[str]) -> str:
     """Return the line that says how to accept a changed contract.
+
+    Args:
+        name: the class, as `module:Class`.
+        path: the contract file.
+    """
+    return f"If this is meant: {writing_command(name, path)}"
+
+
+def writing_command(name: str, path: str | os.PathLike[str]) -> str:
+    """Return the command that writes a contract file.
 
     Args:
         name: the class, as `module:Class`.
@@ -58,5 +68,4 @@ def renewal(name: str, path: str | os.PathLike[str]) -> str:
     # Imported where it is needed: nobody needs it unless something changed.
     import shlex
 
-    written = shlex.join(["python", "-m", "registry", "snapshot", name, "-o", os.fspath(path)])
-    return f"If this is meant: {written}"
+    return shlex.join(["python", "-m", "registry", "snapshot", name, "-o", os.fspath(path)])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import Any
 
-from registry.contract import ContractError, text_of_contract, write_contract
-from registry.contract_check import renewal
+from registry.contract import ContractError, snapshot, text_of_contract, write_contract
+from registry.contract_check import accepted_by, check_contract, writing_command
 from registry.contract_diff import BREAKING, diff
 from registry.contract_report import as_json, as_markdown, as_table
 from registry.freezing import freeze
@@ -90,7 +91,7 @@ def _add_forms(parser: Any) -> None:
 
 
 def _snapshot(args: argparse.Namespace) -> int:
-    contract = side_of(args.record).contract if class_named(args.record) else {}
+    contract = snapshot(class_named(args.record))
     if args.output is None:
         sys.stdout.write(text_of_contract(contract))
     else:
@@ -105,11 +106,14 @@ def _diff(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> int:
-    new = side_of(args.record).contract if class_named(args.record) else {}
-    changes = diff(side_of(args.file).contract, new)
+    record_class = class_named(args.record)
+    if not os.path.exists(args.file):
+        command = writing_command(args.record, args.file)
+        raise ContractError(args.file, f"is not there; write it with {command}")
+    changes = check_contract(record_class, args.file)
     print(args.show(changes))
     if changes:
-        print(renewal(args.record, args.file), file=sys.stderr)
+        print(accepted_by(args.record, args.file), file=sys.stderr)
     return int(bool(changes))
 
 

@@ -6,6 +6,7 @@ The module is edited where it has to be; comments and all else in it stay.
 from __future__ import annotations
 
 import ast
+import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -68,7 +69,11 @@ def freeze(
     appended = [name for name in names if name not in module.order]
     edits = [
         *_edit(module.order_node, [f'"{name}"' for name in appended]),
-        *_retirement(module, [f'"{name}": {_quoted(advice[name])}' for name in new], text),
+        *_retirement(
+            module,
+            [f'"{name}": {json.dumps(advice[name], ensure_ascii=False)}' for name in new],
+            text,
+        ),
     ]
     if edits:
         written = _edited(text, edits)
@@ -198,8 +203,3 @@ def _edited(text: str, edits: Sequence[_Edit]) -> str:
         start, end = starts[line - 1] + at, starts[end_line - 1] + end_at
         whole = whole[:start] + new.replace("\n", newline).encode("utf-8") + whole[end:]
     return whole.decode("utf-8")
-
-
-def _quoted(text: str) -> str:
-    escaped = text.encode("unicode_escape").decode("ascii") if "\n" in text else text
-    return repr(escaped) if '"' in escaped else '"' + repr(text)[1:-1].replace("\\'", "'") + '"'

@@ -123,7 +123,8 @@ def test_what_breaks_nobody_ends_well(folder: Path) -> None:
         ),
         (
             ["check", "schema_1:ServerArgs", "no.json"],
-            "no.json: cannot be read: No such file or directory",
+            "no.json: is not there; write it with python -m registry snapshot "
+            "schema_1:ServerArgs -o no.json",
         ),
         (
             ["freeze", "schema_1:ServerArgs", "order.py", "--retire", "x"],

@@ -53,7 +53,7 @@ def test_a_field_that_is_gone_keeps_its_place(file: Path) -> None:
     assert done == ((), ("b",))
     assert file.read_text(encoding="utf-8") == ORDER + (
         "\nRETIRED_FIELDS: dict[str, str] = {\n"
-        '    "b": \'since 2.0, use "c"\',\n'
+        '    "b": "since 2.0, use \\"c\\"",\n'
         "}\n"
         '"""What to use instead of fields that are gone, for `compose(retired=...)`."""\n'
     )
@@ -116,6 +116,12 @@ def test_what_is_no_order_file_is_refused(content: str, problem: str, file: Path
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ContractError, match="cannot be read: No such file or directory"):
         freeze(record_of(["a"]), tmp_path / "no.py")
+
+
+@pytest.mark.parametrize("advice", ["it's gone", "\\ \" '", "two\nlines", "é\u2028\x00"], ids=ascii)
+def test_any_advice_is_kept(advice: str, file: Path) -> None:
+    freeze(record_of(["a", "c"]), file, {"b": advice})
+    assert values_of(file)["RETIRED_FIELDS"] == {"b": advice}
 
 
 @pytest.mark.parametrize(
