@@ -48,11 +48,19 @@ class Device(Namespace):
     # Watchdogs and signals
     watchdog_timeout: A[
         float,
-        "Seconds a forward batch may take before the server aborts itself to avoid hanging.",
+        Arg(
+            help="Seconds a forward batch may take before the server aborts itself to avoid "
+            "hanging.",
+            fingerprint=False,
+        ),
     ] = 300
     soft_watchdog_timeout: A[
         float | None,
-        "Seconds a forward batch may take before debug information is dumped; None turns this off.",
+        Arg(
+            help="Seconds a forward batch may take before debug information is dumped; None "
+            "turns this off.",
+            fingerprint=False,
+        ),
     ] = None
     custom_sigquit_handler: A[
         Callable[..., Any] | None,

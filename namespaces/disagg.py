@@ -34,7 +34,7 @@ class Disagg(Namespace):
     ] = "mooncake"
     disaggregation_bootstrap_port: A[
         int,
-        "Port of the bootstrap service run by the prefill server.",
+        Arg(help="Port of the bootstrap service run by the prefill server.", fingerprint=False),
     ] = 8998
     disaggregation_ib_device: A[
         str | None,
@@ -106,7 +106,10 @@ class Disagg(Namespace):
     ] = field(default_factory=list)
     encoder_bootstrap_port: A[
         int,
-        "Port at which a language-only server accepts encoder registrations.",
+        Arg(
+            help="Port at which a language-only server accepts encoder registrations.",
+            fingerprint=False,
+        ),
     ] = 8997
     encoder_register_urls: A[
         list[str],

@@ -1,9 +1,10 @@
 """The positional order of `ServerArgs`: a contract with everyone who calls it.
 
-Append new names; never insert, move or remove one, which would change what later positions mean.
+New names are appended, never inserted, and one that is gone keeps its place, as a retired one:
+`python -m registry freeze namespaces:ServerArgs namespaces/field_order.py` sees to both.
 """
 
-__all__ = ["POSITIONAL_FIELD_ORDER"]
+__all__ = ["POSITIONAL_FIELD_ORDER", "RETIRED_FIELDS"]
 
 POSITIONAL_FIELD_ORDER: tuple[str, ...] = (
     "model_path",
@@ -507,3 +508,6 @@ POSITIONAL_FIELD_ORDER: tuple[str, ...] = (
     "enable_response_store",
 )
 """All field names of `ServerArgs`, by position."""
+
+RETIRED_FIELDS: dict[str, str] = {}
+"""Since when fields that are gone are, and what to use instead."""

@@ -234,8 +234,12 @@ class Model(Namespace):
     ] = False
     engine_info_bootstrap_port: A[
         int,
-        "TCP port of the engine info bootstrap service; give each instance on a node its own "
-        "value.",
+        Arg(
+            help="TCP port of the engine info bootstrap service; give each instance on a node "
+            "its own "
+            "value.",
+            fingerprint=False,
+        ),
     ] = 6789
     modelexpress_config: A[
         str | None,

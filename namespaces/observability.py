@@ -18,32 +18,48 @@ class Observability(Namespace):
     _NS_PATH = "observability"
 
     # Server logs
-    log_level: A[str, "Verbosity of every logger, e.g. debug, info or warning."] = "info"
+    log_level: A[
+        str, Arg(help="Verbosity of every logger, e.g. debug, info or warning.", fingerprint=False)
+    ] = "info"
     log_level_http: A[
         str | None,
-        "Verbosity of the HTTP server logs; None follows log_level.",
+        Arg(help="Verbosity of the HTTP server logs; None follows log_level.", fingerprint=False),
     ] = None
     uvicorn_access_log_exclude_prefixes: A[
         list[str],
         Arg(
             help="Path prefixes left out of the access log; an empty list logs everything.",
             nargs="*",
+            fingerprint=False,
         ),
     ] = field(default_factory=list)
     decode_log_interval: A[
         int,
-        "Decode iterations between log lines and metric updates for decode batches.",
+        Arg(
+            help="Decode iterations between log lines and metric updates for decode batches.",
+            fingerprint=False,
+        ),
     ] = 40
-    show_time_cost: A[bool, "Print timings of custom marks in the code."] = False
+    show_time_cost: A[
+        bool, Arg(help="Print timings of custom marks in the code.", fingerprint=False)
+    ] = False
     gc_warning_threshold_secs: A[
         float,
-        "Seconds a garbage collection may take before a warning is logged; 0 disables this.",
+        Arg(
+            help="Seconds a garbage collection may take before a warning is logged; 0 disables "
+            "this.",
+            fingerprint=False,
+        ),
     ] = 0.0
 
     # Request logs
     log_requests: A[
         bool,
-        "Log each request's metadata, inputs and outputs; log_requests_level sets how much.",
+        Arg(
+            help="Log each request's metadata, inputs and outputs; log_requests_level sets how "
+            "much.",
+            fingerprint=False,
+        ),
     ] = False
     log_requests_level: A[
         int,
@@ -51,6 +67,7 @@ class Observability(Namespace):
             help="Request log detail: 0 metadata, 1 adds sampling parameters, 2 adds partial "
             "text, 3 logs inputs and outputs fully.",
             choices=[0, 1, 2, 3],
+            fingerprint=False,
         ),
     ] = 2
     log_requests_format: A[
@@ -58,19 +75,31 @@ class Observability(Namespace):
         Arg(
             help="Request log style: text for people or json for machines.",
             choices=["text", "json"],
+            fingerprint=False,
         ),
     ] = "text"
     log_requests_target: A[
         list[str] | None,
-        "Where request logs go: stdout, one or more directories, or both.",
+        Arg(
+            help="Where request logs go: stdout, one or more directories, or both.",
+            fingerprint=False,
+        ),
     ] = None
-    enable_request_time_stats_logging: A[bool, "Log timing statistics for every request."] = False
+    enable_request_time_stats_logging: A[
+        bool, Arg(help="Log timing statistics for every request.", fingerprint=False)
+    ] = False
 
     # Metrics
-    enable_metrics: A[bool, "Expose Prometheus metrics for this server."] = False
+    enable_metrics: A[
+        bool, Arg(help="Expose Prometheus metrics for this server.", fingerprint=False)
+    ] = False
     enable_metrics_for_all_schedulers: A[
         bool,
-        "Record request metrics on every TP rank, not just rank 0; worthwhile with DP attention.",
+        Arg(
+            help="Record request metrics on every TP rank, not just rank 0; worthwhile with DP "
+            "attention.",
+            fingerprint=False,
+        ),
     ] = False
     enable_mfu_metrics: A[
         bool,
@@ -78,7 +107,11 @@ class Observability(Namespace):
     ] = False
     extra_metric_labels: A[
         dict[str, str] | None,
-        Arg(help="JSON object of label names and values added to metrics.", type_parser=parse_json),
+        Arg(
+            help="JSON object of label names and values added to metrics.",
+            type_parser=parse_json,
+            fingerprint=False,
+        ),
     ] = None
     stat_loggers: A[
         dict[str, type[Any]] | None,
@@ -94,17 +127,25 @@ class Observability(Namespace):
             help="Port of the HTTP sidecar for metrics and profiling in smg_grpc_mode; None means "
             "port + 1.",
             aliases=["--grpc-http-sidecar-port"],
+            fingerprint=False,
         ),
     ] = None
 
     # Tokenizer metrics
     tokenizer_metrics_custom_labels_header: A[
         str,
-        "HTTP header whose value supplies custom labels to tokenizer metrics.",
+        Arg(
+            help="HTTP header whose value supplies custom labels to tokenizer metrics.",
+            fingerprint=False,
+        ),
     ] = "x-custom-labels"
     tokenizer_metrics_allowed_custom_labels: A[
         list[str] | None,
-        "Custom label names that requests may set on tokenizer metrics through the label header.",
+        Arg(
+            help="Custom label names that requests may set on tokenizer metrics through the "
+            "label header.",
+            fingerprint=False,
+        ),
     ] = None
 
     # Histogram buckets
@@ -134,12 +175,18 @@ class Observability(Namespace):
     # Metrics per request and per forward pass
     export_metrics_to_file: A[
         bool,
-        "Write performance metrics of every request to local files; needs "
-        "export_metrics_to_file_dir.",
+        Arg(
+            help="Write performance metrics of every request to local files; needs "
+            "export_metrics_to_file_dir.",
+            fingerprint=False,
+        ),
     ] = False
     export_metrics_to_file_dir: A[
         str | None,
-        "Directory for per-request metric files; mandatory with export_metrics_to_file.",
+        Arg(
+            help="Directory for per-request metric files; mandatory with export_metrics_to_file.",
+            fingerprint=False,
+        ),
     ] = None
     enable_forward_pass_metrics: A[
         bool,
@@ -151,18 +198,28 @@ class Observability(Namespace):
     ] = ""
     forward_pass_metrics_ipc_name: A[
         str | None,
-        "IPC endpoint name of the forward pass metrics; internal, hidden from the CLI help.",
+        Arg(
+            help="IPC endpoint name of the forward pass metrics; internal, hidden from the CLI "
+            "help.",
+            fingerprint=False,
+        ),
     ] = None
 
     # Traces
     enable_trace: A[
         bool,
-        "Collect OpenTelemetry traces and send them to otlp_traces_endpoint.",
+        Arg(
+            help="Collect OpenTelemetry traces and send them to otlp_traces_endpoint.",
+            fingerprint=False,
+        ),
     ] = False
     trace_modules: A[str, "Comma-separated parts to trace: request, mooncake or both."] = "request"
     otlp_traces_endpoint: A[
         str,
-        "OpenTelemetry collector address as host:port, used with enable_trace.",
+        Arg(
+            help="OpenTelemetry collector address as host:port, used with enable_trace.",
+            fingerprint=False,
+        ),
     ] = "localhost:4317"
 
     # Published events
@@ -208,7 +265,11 @@ class Observability(Namespace):
     # Dumps and debugging
     crash_dump_folder: A[
         str | None,
-        "Folder that receives requests of the 5 minutes before a crash; None disables the dump.",
+        Arg(
+            help="Folder that receives requests of the 5 minutes before a crash; None disables "
+            "the dump.",
+            fingerprint=False,
+        ),
     ] = None
     debug_tensor_dump_output_folder: A[
         str | None,

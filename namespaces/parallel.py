@@ -23,6 +23,7 @@ class Parallel(Namespace):
         Arg(
             help="Rendezvous address (host:port) that all nodes use for distributed startup.",
             aliases=["--nccl-init-addr"],
+            fingerprint=False,
         ),
     ] = None
     dist_timeout: A[
@@ -31,12 +32,18 @@ class Parallel(Namespace):
     ] = None
     nccl_port: A[
         int | None,
-        "Port for setting up the NCCL process group; None picks one at random.",
+        Arg(
+            help="Port for setting up the NCCL process group; None picks one at random.",
+            fingerprint=False,
+        ),
     ] = None
     gated_launch_port: A[
         int | None,
-        "Port of a gate that holds all ranks before large GPU allocations until POST "
-        "/gate/activate; None disables it.",
+        Arg(
+            help="Port of a gate that holds all ranks before large GPU allocations until POST "
+            "/gate/activate; None disables it.",
+            fingerprint=False,
+        ),
     ] = None
     enable_p2p_check: A[
         bool,

@@ -5,7 +5,7 @@ so that the module of a plugin may be the first of all to import the package.
 """
 
 from namespaces.defaults import DEFAULTS
-from namespaces.field_order import POSITIONAL_FIELD_ORDER
+from namespaces.field_order import POSITIONAL_FIELD_ORDER, RETIRED_FIELDS
 from namespaces.namespace_order import NAMESPACES
 from registry import compose, load_plugins
 
@@ -19,5 +19,6 @@ ServerArgs = compose(
     [*NAMESPACES, *(each for plugin in PLUGINS for each in plugin.classes)],
     order=POSITIONAL_FIELD_ORDER,
     defaults=DEFAULTS.close(),
+    retired=RETIRED_FIELDS,
     doc="What an operator may set about the inference server: all settings, flat, nothing derived.",
 )

@@ -21,7 +21,11 @@ class Serving(Namespace):
     # Model identity
     served_model_name: A[
         str | None,
-        "Model name reported by v1/models, normally without a colon; None uses model_path.",
+        Arg(
+            help="Model name reported by v1/models, normally without a colon; None uses "
+            "model_path.",
+            fingerprint=False,
+        ),
     ] = None
     weight_version: A[
         str,
@@ -29,11 +33,16 @@ class Serving(Namespace):
     ] = "default"
 
     # HTTP listener
-    host: A[str, "Address on which the HTTP server listens."] = "127.0.0.1"
-    port: A[int, "TCP port on which the HTTP server listens."] = 30000
+    host: A[str, Arg(help="Address on which the HTTP server listens.", fingerprint=False)] = (
+        "127.0.0.1"
+    )
+    port: A[int, Arg(help="TCP port on which the HTTP server listens.", fingerprint=False)] = 30000
     fastapi_root_path: A[
         str,
-        "URL path prefix under which a reverse proxy exposes the app; empty means none.",
+        Arg(
+            help="URL path prefix under which a reverse proxy exposes the app; empty means none.",
+            fingerprint=False,
+        ),
     ] = ""
     enable_http2: A[
         bool,
@@ -51,19 +60,30 @@ class Serving(Namespace):
     ] = 1048576
 
     # TLS
-    ssl_keyfile: A[str | None, "Private key file for TLS connections."] = None
+    ssl_keyfile: A[
+        str | None, Arg(help="Private key file for TLS connections.", fingerprint=False)
+    ] = None
     ssl_certfile: A[
         str | None,
-        "Certificate file for TLS; setting it switches the server to HTTPS.",
+        Arg(
+            help="Certificate file for TLS; setting it switches the server to HTTPS.",
+            fingerprint=False,
+        ),
     ] = None
-    ssl_ca_certs: A[str | None, "CA bundle file for TLS certificate verification."] = None
+    ssl_ca_certs: A[
+        str | None, Arg(help="CA bundle file for TLS certificate verification.", fingerprint=False)
+    ] = None
     ssl_keyfile_password: A[
         str | None,
         Arg(help="Passphrase that unlocks an encrypted ssl_keyfile.", secret=True),
     ] = None
     enable_ssl_refresh: A[
         bool,
-        "Reload TLS files in place as they change; needs a key file and a certificate file.",
+        Arg(
+            help="Reload TLS files in place as they change; needs a key file and a certificate "
+            "file.",
+            fingerprint=False,
+        ),
     ] = False
 
     # Keys
@@ -92,8 +112,12 @@ class Serving(Namespace):
     ] = False
     grpc_port: A[
         int | None,
-        "Port of the native gRPC server beside HTTP; None leaves it off; smg_grpc_mode falls back "
-        "to port + 10000.",
+        Arg(
+            help="Port of the native gRPC server beside HTTP; None leaves it off; smg_grpc_mode "
+            "falls back "
+            "to port + 10000.",
+            fingerprint=False,
+        ),
     ] = None
     grpc_worker_threads: A[
         int | None,

@@ -58,10 +58,20 @@ if TYPE_CHECKING:
     from registry.config_plain import to_dict
     from registry.config_values import values_of_file
     from registry.context import Context
+    from registry.contract import ContractError, read_contract, snapshot, write_contract
+    from registry.contract_check import assert_contract, check_contract
+    from registry.contract_diff import ContractChange, diff
     from registry.defaults import Default, Defaults
     from registry.deprecation import DeprecatedFlagWarning
     from registry.environment import UnknownVariableWarning, values_of_environment
     from registry.explanation import Explanation, Layer
+    from registry.fingerprints import (
+        FingerprintDifference,
+        FingerprintError,
+        explain_fingerprint,
+        fingerprint,
+    )
+    from registry.freezing import freeze
     from registry.journal import Addition, note_addition
     from registry.layers import MissingSettingsError
     from registry.levels import Change
@@ -92,6 +102,8 @@ __all__ = [
     "ConfigFile",
     "ConfigFileError",
     "Context",
+    "ContractChange",
+    "ContractError",
     "DeclarationError",
     "Default",
     "Defaults",
@@ -105,6 +117,8 @@ __all__ = [
     "Explanation",
     "FactNotSetError",
     "FieldDeclarationError",
+    "FingerprintDifference",
+    "FingerprintError",
     "InputField",
     "InputFields",
     "InvalidPathError",
@@ -138,16 +152,22 @@ __all__ = [
     "View",
     "add_cli_args",
     "add_completion",
+    "assert_contract",
     "bag",
     "check",
+    "check_contract",
     "collect_input_fields",
     "compose",
     "current",
     "default_registry",
     "derive",
     "derived",
+    "diff",
     "dump",
+    "explain_fingerprint",
     "fields_set",
+    "fingerprint",
+    "freeze",
     "from_argv",
     "from_cli_args",
     "live",
@@ -157,13 +177,16 @@ __all__ = [
     "note_addition",
     "publish",
     "read_config_file",
+    "read_contract",
     "reset",
     "resolver",
+    "snapshot",
     "to_argv",
     "to_dict",
     "validate",
     "values_of_environment",
     "values_of_file",
+    "write_contract",
 ]
 
 
@@ -182,8 +205,12 @@ _AT_FIRST_USE = {
     "Context": "context",
     "Default": "defaults",
     "Defaults": "defaults",
+    "ContractChange": "contract_diff",
+    "ContractError": "contract",
     "DeprecatedFlagWarning": "deprecation",
     "Explanation": "explanation",
+    "FingerprintDifference": "fingerprints",
+    "FingerprintError": "fingerprints",
     "InvalidSettingsError": "settings",
     "Layer": "explanation",
     "MissingSettingsError": "layers",
@@ -196,9 +223,15 @@ _AT_FIRST_USE = {
     "UnwritableError": "writing",
     "add_cli_args": "cli",
     "add_completion": "completion",
+    "assert_contract": "contract_check",
     "bag": "publication",
+    "check_contract": "contract_check",
     "current": "publication",
+    "diff": "contract_diff",
     "dump": "config_dump",
+    "explain_fingerprint": "fingerprints",
+    "fingerprint": "fingerprints",
+    "freeze": "freezing",
     "from_argv": "cli_reader",
     "from_cli_args": "cli_record",
     "load": "config_dump",
@@ -206,12 +239,15 @@ _AT_FIRST_USE = {
     "note_addition": "journal",
     "publish": "publication",
     "read_config_file": "config_file",
+    "read_contract": "contract",
     "reset": "publication",
+    "snapshot": "contract",
     "to_argv": "cli_writer",
     "to_dict": "config_plain",
     "validate": "values",
     "values_of_environment": "environment",
     "values_of_file": "config_values",
+    "write_contract": "contract",
 }
 
 

@@ -82,6 +82,8 @@ class Arg:
         fallback: the value that is read where nothing else gave one.
         deprecated: what to use instead; the flag still works.
         secret: the value is a key or password: it reads `***` in whatever is shown to people.
+        fingerprint: whether the value counts in the `fingerprint` of a record; a port or a log
+            level need not.
 
     Raises:
         FieldDeclarationError: an alias or `cli_name` that is no flag.
@@ -107,6 +109,7 @@ class Arg:
     fallback: Any
     deprecated: str | None
     secret: bool
+    fingerprint: bool
 
     def __init__(
         self,
@@ -127,6 +130,7 @@ class Arg:
         fallback: Any = None,
         deprecated: str | None = None,
         secret: bool = False,
+        fingerprint: bool = True,
     ) -> None:
         # A frozen dataclass would assign these one by one, at five times the cost.
         vars(self).update(
@@ -146,6 +150,7 @@ class Arg:
             fallback=fallback,
             deprecated=deprecated,
             secret=secret,
+            fingerprint=fingerprint,
         )
         if not isinstance(help, str):
             raise FieldDeclarationError(

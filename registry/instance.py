@@ -14,13 +14,14 @@ from collections.abc import Iterable
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeGuard
 
-from registry.errors import ComposeError, UnknownAttributeError, did_you_mean
+from registry.errors import ComposeError, UnknownAttributeError
 from registry.schema import Schema, TravelledSchema, declared_by, init_vars
 
 __all__ = [
     "Record",
     "fields_given",
     "fields_set",
+    "install_schema",
     "is_record_class",
     "made_of",
     "require_record",
@@ -106,8 +107,7 @@ class Record:
         elif name.startswith("_") or any(name in base.__dict__ for base in cls.__mro__):
             super().__setattr__(name, value)
         else:
-            hint = did_you_mean(name, schema_of(cls).names)
-            raise UnknownAttributeError(cls.__qualname__, name, hint)
+            raise UnknownAttributeError(cls.__qualname__, name, schema_of(cls).hint(name))
 
     def __delattr__(self, name: str) -> None:
         super().__delattr__(name)
@@ -297,7 +297,7 @@ def _record_base(cls: type) -> type:
 def _adopt(cls: type[Record], travelled: TravelledSchema | None) -> Schema:
     """Work out the schema of a class that compose() did not finish in this process."""
     if travelled is not None:
-        schema = Schema(cls, travelled.namespaces, None)
+        schema = Schema(cls, travelled.namespaces, None, travelled.retired, travelled.order)
     else:
         _check_subclass(cls)
         schema = _inherited(cls)
@@ -306,8 +306,23 @@ def _adopt(cls: type[Record], travelled: TravelledSchema | None) -> Schema:
             # all of them as set; the others do not know of secrets and of what was set.
             if name in cls.__dict__ and name not in cls.__record_written__:
                 type.__setattr__(cls, name, getattr(Record, name))
-    type.__setattr__(cls, "__record_schema__", schema)
+    install_schema(cls, schema)
     return schema
+
+
+def install_schema(cls: type, schema: Schema) -> None:
+    """Give a record class its schema.
+
+    Args:
+        cls: the class.
+        schema: what is known about its fields.
+    """
+    type.__setattr__(cls, "__record_schema__", schema)
+    if schema.retired:
+        # A class pattern names what stands at a position, too; one written by hand is let be.
+        left = tuple(name for name in schema.positional if name not in schema.retired)
+        if cls.__dict__.get("__match_args__") == left:
+            type.__setattr__(cls, "__match_args__", schema.positional)
 
 
 def _inherited(cls: type[Record]) -> Schema:
@@ -317,6 +332,8 @@ def _inherited(cls: type[Record]) -> Schema:
         cls,
         {name: path for base in reversed(bases) for name, path in base.namespaces.items()},
         functools.partial(declared_by, sources) if len(sources) == len(bases) else None,
+        {name: advice for base in reversed(bases) for name, advice in base.retired.items()},
+        [name for base in reversed(bases) for name in base.positional],
     )
 
 

@@ -164,10 +164,16 @@ def _matched(schema: Schema, arrived: State) -> dict[str, Any]:
         if name not in schema.template and name not in arrived.at_default
     ]
     if unknown:
+        retired = [
+            f"{name} is retired: {schema.retired[name]}; "
+            for name in unknown
+            if name in schema.retired
+        ]
         raise RecordUnpicklingError(
             schema.cls.__qualname__,
             unknown,
             "held a value when it was written, but the class has no such field here; "
+            + "".join(retired)
             + _way_out(unknown, plugins),
         )
     written = {**defaults, **arrived.values}

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import Any
 
 from registry.errors import RegistryError
 from registry.plugin_loading import Plugin, each_plugin
 from registry.plugins import selected
 
-__all__ = ["add_parser", "run"]
-
-if TYPE_CHECKING:
-    _Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+__all__ = ["add_parser"]
 
 
-def add_parser(subparsers: _Subparsers) -> argparse.ArgumentParser:
+def add_parser(subparsers: Any) -> None:
     """Add the command to `python -m registry`.
 
     Args:
@@ -32,10 +29,10 @@ def add_parser(subparsers: _Subparsers) -> argparse.ArgumentParser:
         default="namespaces.plugins",
         help="the group of entry points (default: %(default)s)",
     )
-    return parser
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Print the list.
 
     Args:

@@ -18,9 +18,10 @@ from typing import Any
 from registry.defaults import Default
 from registry.errors import ComposeError, UnknownFieldError, did_you_mean
 from registry.inputs import arrange, in_order, listed, merge
-from registry.instance import Record, is_record_class, schema_of
+from registry.instance import Record, install_schema, is_record_class, schema_of
 from registry.lookup import namespace_of
 from registry.namespace import NamespaceMeta, check_default, default_registry
+from registry.retirement import checked
 from registry.schema import Schema, Source, declared_by, init_vars
 from registry.store import Declaration, InputField, Registry
 
@@ -39,6 +40,7 @@ def compose(
     defaults: Mapping[str, Any] | None = None,
     frozen: bool = False,
     doc: str | None = None,
+    retired: Mapping[str, str] | None = None,
 ) -> type[Any]:
     """Make one flat record class of the input fields of some namespaces.
 
@@ -64,6 +66,9 @@ def compose(
             `dataclasses.field(default_factory=...)`, or a `Default`, which says who set it.
         frozen: whether assigning to an instance is refused.
         doc: docstring of the class.
+        retired: fields that there were once, each with since when and what to use instead. One
+            that `order` has keeps its place, so that no later position changes its meaning.
+            Giving a value to one, by position or name, is an error that says so.
 
     Returns:
         The record class. Bind it to `cls_name` at module level to pickle its instances.
@@ -101,6 +106,8 @@ def compose(
     origins = {name: each for name, each in (defaults or {}).items() if isinstance(each, Default)}
     values_of = {name: each.value for name, each in origins.items()}
     overrides = _checked_defaults(cls_name, entries, {**(defaults or {}), **values_of})
+    gone = checked(cls_name, retired or {}, entries)
+    order = order if isinstance(order, str) else tuple(order)
     placed = {
         name: entry
         for name, entry in in_order(entries, order, cls_name).items()
@@ -122,9 +129,12 @@ def compose(
         cls_name, bases if records else (Record, *bases), {}, lambda ns: ns.update(body)
     )
     cls = dataclasses.dataclass(init=False, repr=False, eq=False, frozen=frozen)(cls)
+    places = list(order)
     for base in records:
         paths = {**namespace_of(base), **paths}
-    type.__setattr__(cls, "__record_schema__", Schema(cls, paths, source, origins))
+        gone = {**schema_of(base).retired, **gone}
+        places = [*schema_of(base).positional, *places]
+    install_schema(cls, Schema(cls, paths, source, gone, places, origins))
     return cls
 
 

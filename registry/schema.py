@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, InitVar, field, fields, make_dataclass
+from types import MappingProxyType
 from typing import Any
 
 from registry.annotations import arg_of
 from registry.errors import CallError, ComposeError, did_you_mean
 from registry.lazy import lazy
+from registry.retirement import Retired, with_places
 from registry.store import Declaration
 
 __all__ = ["Schema", "Source", "TravelledSchema", "declared_by", "init_vars"]
@@ -51,6 +53,8 @@ class Schema:
         namespaces: path of each field's namespace, by field name.
         source: returns the declarations that the record was composed of, as they are by now,
             or None where they are not in this process.
+        retired: what to use instead of fields that there were once, by name.
+        order: where those of them that had a position stood among the others.
         default_origins: the defaults that others than the declarations set, by field name, each
             with who set it and where.
 
@@ -59,7 +63,7 @@ class Schema:
         template: by name, in record order, the default; MISSING where an instance needs its own.
         factories: the default factories by name.
         initial: the fields that the constructor takes, in order.
-        positional: those of them that can be given by position.
+        positional: those of them that can be given by position, and retired ones in their places.
         required: the fields that must be given, in order.
         fixed: the fields that a `@dataclass` subclass declared with `init=False`.
         unset: those of them that have no value before the program assigns one.
@@ -70,6 +74,8 @@ class Schema:
         cls: type,
         namespaces: Mapping[str, str],
         source: Source | None,
+        retired: Mapping[str, str] = MappingProxyType({}),
+        order: Iterable[str] = (),
         default_origins: Mapping[str, tuple[Any, str, str]] | None = None,
     ) -> None:
         self.cls = cls
@@ -89,7 +95,9 @@ class Schema:
             if not _is_missing(spec.default_factory)
         }
         self.initial = tuple(spec.name for spec in specs if spec.init)
-        self.positional = tuple(spec.name for spec in specs if spec.init and not spec.kw_only)
+        by_position = [spec.name for spec in specs if spec.init and not spec.kw_only]
+        self.retired = {name: retired[name] for name in retired if name not in self.template}
+        self.positional = with_places(by_position, self.retired, order)
         self.fixed = frozenset(spec.name for spec in specs if not spec.init)
         lacking = [
             name
@@ -101,7 +109,7 @@ class Schema:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Only a class pickled by value takes its schema along; there it is worked out anew.
-        return (TravelledSchema, (self.namespaces,))
+        return (TravelledSchema, (self.namespaces, self.retired, self.positional))
 
     @lazy
     def signature(self) -> inspect.Signature:
@@ -113,9 +121,9 @@ class Schema:
             [
                 inspect.Parameter(
                     name,
-                    kinds.KEYWORD_ONLY if specs[name].kw_only else kinds.POSITIONAL_OR_KEYWORD,
+                    kinds.KEYWORD_ONLY if name in keyword_only else kinds.POSITIONAL_OR_KEYWORD,
                     default=self._shown_default(name),
-                    annotation=specs[name].type,
+                    annotation=specs[name].type if name in specs else kinds.empty,
                 )
                 for name in (*self.positional, *keyword_only)
             ],
@@ -203,8 +211,10 @@ class Schema:
             All arguments by name.
 
         Raises:
-            CallError: there are too many, or one is given twice.
+            CallError: there are too many, one is given twice, or one is retired.
         """
+        if self.retired and not self.retired.keys().isdisjoint(self.positional[: len(args)]):
+            raise self.call_error(args, values)
         bound = {**dict(zip(self.positional, args, strict=False)), **values}
         if len(bound) != len(args) + len(values):
             raise self.call_error(args, values)
@@ -218,7 +228,15 @@ class Schema:
             values: the keyword arguments, at least one of both wrong or missing.
         """
         taken = self.positional[: len(args)]
+        for place, name in enumerate(taken, 1):
+            if name in self.retired:
+                problem = f"got a value at position {place} for {name!r}, which is retired: "
+                problem += f"{self.retired[name]}; pass what follows it by name"
+                return CallError(self.cls.__qualname__, problem)
         for name in values:
+            if name in self.retired:
+                problem = f"got {name!r}, which is retired: {self.retired[name]}"
+                return CallError(self.cls.__qualname__, problem)
             if name not in self.initial:
                 hint = did_you_mean(name, self.initial)
                 problem = f"got an unexpected keyword argument {name!r}{hint and '.' + hint}"
@@ -259,7 +277,17 @@ class Schema:
             listed = ", ".join(quoted[:-1]) + "," * (len(quoted) > 2) + " and " + quoted[-1]
         return f"missing {len(quoted)} required {kind} argument{'s' * (len(quoted) > 1)}: {listed}"
 
+    def hint(self, name: str) -> str:
+        """Return a sentence, with a leading space, on what to use instead of a name, or nothing."""
+        if name in self.retired:
+            return f" It is retired: {self.retired[name]}."
+        return did_you_mean(name, self.names)
+
     def _shown_default(self, name: str) -> Any:
+        if name in self.retired:
+            after = self.positional[self.positional.index(name) :]
+            must = any(each in self.required for each in after)
+            return inspect.Parameter.empty if must else Retired(self.retired[name])
         if name in self.required:
             return inspect.Parameter.empty
         return _factory_mark() if name in self.factories else self.template[name]
@@ -270,10 +298,16 @@ class TravelledSchema:
 
     Args:
         namespaces: path of each field's namespace, by field name.
+        retired: what to use instead of retired fields, by name.
+        order: the positional fields, the retired ones in their places.
     """
 
-    def __init__(self, namespaces: Mapping[str, str]) -> None:
+    def __init__(
+        self, namespaces: Mapping[str, str], retired: Mapping[str, str], order: Sequence[str]
+    ) -> None:
         self.namespaces = namespaces
+        self.retired = retired
+        self.order = order
 
 
 @functools.cache

@@ -40,11 +40,11 @@ def test_every_module_is_installed_and_typed(wheel: zipfile.ZipFile) -> None:
         str(path.relative_to(ROOT))
         for package in ("registry", "namespaces")
         for path in (ROOT / package).rglob("*")
-        if path.suffix == ".py" or path.name == "py.typed"
+        if path.suffix == ".py" or path.name in ("py.typed", "contract.json")
     }
     installed = {name for name in wheel.namelist() if ".dist-info/" not in name}
     assert installed == expected
-    assert {"registry/py.typed", "namespaces/py.typed"} <= installed
+    assert {"registry/py.typed", "namespaces/py.typed", "namespaces/contract.json"} <= installed
 
 
 def test_the_metadata_names_one_run_time_dependency(wheel: zipfile.ZipFile) -> None:

@@ -111,3 +111,10 @@ def test_it_documents_its_parts(error: type[RegistryError]) -> None:
 )
 def test_the_nearest_name_is_offered_if_one_is_near(name: str, sentence: str) -> None:
     assert did_you_mean(name, ["tp_size", "dp_size"]) == sentence
+
+
+def test_what_is_wrong_with_a_contract_or_fingerprint_is_one_line() -> None:
+    contract = registry.ContractError("c.json", "has the format 2")
+    assert str(contract) == "c.json: has the format 2"
+    unstable = registry.FingerprintError("Args", "hook", "is a function")
+    assert str(unstable) == "no fingerprint of a Args: hook is a function"

@@ -1,0 +1,121 @@
+"""Types as a contract writes them, compared: does one take everything that another takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+__all__ = ["accepts", "is_only_choices", "members_of"]
+
+_WIDER = {"int": ("float", "complex"), "float": ("complex",)}
+_EVERYTHING = ("Any", "object")
+
+
+def members_of(text: str) -> tuple[list[str], list[str]]:
+    """Take a type apart.
+
+    Args:
+        text: the type, as `canonical.text_of_type` writes it.
+
+    Returns:
+        The members of the union, those of a Literal apart.
+
+    Example:
+        >>> members_of("list[int | str] | Literal['a', 'b'] | None")
+        (['list[int | str]', 'None'], ["'a'", "'b'"])
+    """
+    types, choices = [], []
+    for member in _split(text, " | "):
+        if member.startswith("Literal["):
+            choices += _split(member[len("Literal[") : -1], ", ")
+        else:
+            types.append(member)
+    return types, choices
+
+
+def accepts(wide: str, narrow: str) -> bool:
+    """Tell whether one type takes every value of another, as far as their texts show.
+
+    Args:
+        wide: the type that should take more, as text.
+        narrow: the type that should take less.
+
+    Example:
+        >>> accepts("int | None", "int"), accepts("list[str]", "list[int]")
+        (True, False)
+        >>> accepts("str", "Literal['a']"), accepts("Literal['a']", "str")
+        (True, False)
+    """
+    types, choices = members_of(wide)
+    if any(each in _EVERYTHING for each in types):
+        return True
+    narrow_types, narrow_choices = members_of(narrow)
+    return all(any(_takes(each, one) for each in types) for one in narrow_types) and all(
+        one in choices or any(kind in types for kind in _kinds_of(one)) for one in narrow_choices
+    )
+
+
+def is_only_choices(old: str, new: str) -> bool:
+    """Tell whether two types differ in the choices of a Literal alone."""
+    (old_types, old_choices), (new_types, new_choices) = members_of(old), members_of(new)
+    return bool(old_choices and new_choices) and old_types == new_types
+
+
+def _takes(wide: str, narrow: str) -> bool:
+    if wide == narrow or wide in _WIDER.get(narrow, ()):
+        return True
+    origin, arguments = _taken_apart(wide)
+    narrow_origin, narrow_arguments = _taken_apart(narrow)
+    if origin != narrow_origin:
+        return False
+    if not arguments:
+        return True
+    if origin == "tuple" and len(arguments) == 2 and arguments[1] == "...":
+        elements = [each for each in narrow_arguments if each != "..."]
+        return bool(elements) and all(accepts(arguments[0], each) for each in elements)
+    return len(arguments) == len(narrow_arguments) and all(
+        map(accepts, arguments, narrow_arguments)
+    )
+
+
+def _taken_apart(text: str) -> tuple[str, list[str]]:
+    origin, bracket, rest = text.partition("[")
+    return (origin, _split(rest[:-1], ", ")) if bracket else (text, [])
+
+
+def _kinds_of(choice: str) -> Iterator[str]:
+    """Yield the types that a member of a Literal, as text, is a value of."""
+    if choice[0] in "'\"":
+        yield "str"
+    elif choice in ("True", "False"):
+        yield "bool"
+    elif choice.lstrip("-").isdigit():
+        yield from ("int", "float")
+    elif choice[0] == "b":
+        yield "bytes"
+    else:
+        yield choice.rpartition(".")[0]  # a member of an enum
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """Split a text where brackets and quotes are closed."""
+    parts, depth, quote, start, at = [], 0, "", 0, 0
+    while at < len(text):
+        character = text[at]
+        if quote:
+            if character == "\\":
+                at += 1
+            elif character == quote:
+                quote = ""
+        elif character in "'\"":
+            quote = character
+        elif character in "[(":
+            depth += 1
+        elif character in "])":
+            depth -= 1
+        elif not depth and text.startswith(separator, at):
+            parts.append(text[start:at])
+            at += len(separator)
+            start = at
+            continue
+        at += 1
+    return [*parts, text[start:]] if text else []

@@ -1,0 +1,193 @@
+"""A field that was removed keeps its place, and whoever still gives it learns what to use."""
+
+import dataclasses
+import inspect
+import pickle
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry import (
+    CallError,
+    ComposeError,
+    Namespace,
+    RecordUnpicklingError,
+    Registry,
+    UnknownAttributeError,
+    compose,
+)
+from registry.retirement import with_places
+
+
+class Old(Namespace, registry=Registry("old")):
+    _NS_PATH = "n"
+
+    a: int = 1
+    b: int = 2
+    c: int = 3
+
+
+class New(Namespace, registry=Registry("new")):
+    _NS_PATH = "n"
+
+    a: int = 1
+    c: int = 3
+
+
+RETIRED = {"b": "since 2.0, use c"}
+ORDER = ["a", "b", "c"]
+Args = compose("Args", [New], order=ORDER, retired=RETIRED)
+
+
+@dataclasses.dataclass
+class Wider(Args):  # type: ignore[misc, valid-type]
+    d: int = 4
+
+
+Based = compose("Based", [], bases=(Args,))
+
+
+@pytest.mark.parametrize("record", [Args, Wider, Based])
+@pytest.mark.parametrize(
+    ("args", "values", "problem"),
+    [
+        (
+            (1, 2),
+            {},
+            "got a value at position 2 for 'b', which is retired: since 2.0, use c; pass what "
+            "follows it by name",
+        ),
+        (
+            (1, 2, 3),
+            {},
+            "got a value at position 2 for 'b', which is retired: since 2.0, use c; pass what "
+            "follows it by name",
+        ),
+        ((), {"b": 2}, "got 'b', which is retired: since 2.0, use c"),
+        ((1,), {"b": 2, "c": 3}, "got 'b', which is retired: since 2.0, use c"),
+    ],
+)
+def test_giving_it_a_value_is_an_error(
+    record: type[Any], args: tuple[int, ...], values: dict[str, int], problem: str
+) -> None:
+    with pytest.raises(CallError) as caught:
+        record(*args, **values)
+    assert str(caught.value) == f"{record.__name__}.__init__() {problem}"
+
+
+def test_all_else_works_as_without_it() -> None:
+    record = Args(5, c=6)
+    assert dataclasses.asdict(record) == {"a": 5, "c": 6}
+    assert dataclasses.replace(record, a=7) == Args(7, c=6)
+    assert pickle.loads(pickle.dumps(record)) == record
+    assert repr(record) == "Args(a=5, c=6)"
+
+
+def test_the_signature_and_patterns_have_its_place() -> None:
+    parameters = inspect.signature(Args).parameters
+    assert list(parameters) == ORDER
+    assert repr(parameters["b"].default) == "<retired: since 2.0, use c>"
+    assert Args.__match_args__ == ("a", "b", "c")
+    match Wider(5, c=6):
+        case Wider(5, _, 6):  # what is retired matches nothing, so nothing is taken for it
+            raise AssertionError
+        case Wider(5, c=6):
+            pass
+    assert Wider.__match_args__ == ("a", "b", "c", "d")
+    assert list(inspect.signature(Wider).parameters) == ["a", "b", "c", "d"]
+
+
+def test_a_required_field_may_follow_it() -> None:
+    class Required(Namespace, registry=Registry("required")):
+        _NS_PATH = "n"
+        b: int
+
+    record = compose("R", [Required], order=["a", "b"], retired={"a": "use b"})
+    assert list(inspect.signature(record).parameters) == ["a", "b"]
+    assert record(b=1).b == 1
+
+
+def test_assigning_it_says_what_to_use() -> None:
+    with pytest.raises(UnknownAttributeError) as caught:
+        Args().b = 3
+    assert str(caught.value) == "'Args' object has no field 'b'. It is retired: since 2.0, use c."
+
+
+def pickled_by_the_old_version(**values: int) -> bytes:
+    module = ModuleType("versions")
+    sys.modules["versions"] = module
+    try:
+        module.Args = compose("Args", [Old], module="versions")  # type: ignore[attr-defined]
+        return pickle.dumps(module.Args(**values))
+    finally:
+        del sys.modules["versions"]
+
+
+def bind_the_new_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("versions")
+    monkeypatch.setitem(sys.modules, "versions", module)
+    module.Args = compose(  # type: ignore[attr-defined]
+        "Args", [New], module="versions", order=ORDER, retired=RETIRED
+    )
+
+
+def test_an_old_pickle_that_left_it_at_its_default_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = pickled_by_the_old_version(a=7)
+    bind_the_new_version(monkeypatch)
+    assert dataclasses.asdict(pickle.loads(written)) == {"a": 7, "c": 3}
+
+
+def test_an_old_pickle_that_set_it_says_what_to_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = pickled_by_the_old_version(b=7)
+    bind_the_new_version(monkeypatch)
+    with pytest.raises(RecordUnpicklingError) as caught:
+        pickle.loads(written)
+    assert str(caught.value) == (
+        "cannot unpickle a Args: b held a value when it was written, but the class has no such "
+        "field here; b is retired: since 2.0, use c; update this side, or leave the field at its "
+        "default on the other"
+    )
+
+
+def test_a_class_pickled_by_value_takes_it_along() -> None:
+    cloudpickle = pytest.importorskip("cloudpickle")
+    local = compose("Local", [New], order=ORDER, retired=RETIRED, module="__main__")
+    there = pickle.loads(cloudpickle.dumps(local))
+    with pytest.raises(CallError, match=r"which is retired: since 2\.0, use c"):
+        there(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("retired", "problem"),
+    [
+        ({"a": "use c"}, "R: retired= has 'a', which is a field; remove one of both"),
+        ({"b": " "}, "R: retired= has no advice for 'b'; say since when, and what to use"),
+        (
+            ["b"],
+            'R: takes retired as a mapping: {"old_name": "since 2.0, use new_name"}',
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused(retired: Any, problem: str) -> None:
+    with pytest.raises(ComposeError) as caught:
+        compose("R", [New], retired=retired)
+    assert str(caught.value) == problem
+
+
+NAMES = [f"f{number}" for number in range(8)]
+
+
+@given(st.sets(st.sampled_from(NAMES)), st.sets(st.sampled_from(["x", "y"])))
+def test_places_do_not_move_whichever_fields_go(gone: set[str], added: set[str]) -> None:
+    left = [*(name for name in NAMES if name not in gone), *sorted(added)]
+    placed = with_places(left, gone, NAMES)
+    if gone != set(NAMES):
+        assert placed == (*NAMES, *sorted(added))
+    else:
+        assert set(placed) == {*NAMES, *added}
