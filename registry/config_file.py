@@ -8,10 +8,20 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Mapping
 from typing import Any
 
-from registry.config_text import ConfigFileError, Key, check_depth, integer, kind_of, real, too_deep
+from registry.config_text import (
+    ConfigFileError,
+    Key,
+    check_depth,
+    integer,
+    kind_of,
+    kind_of_file,
+    real,
+    too_deep,
+)
 from registry.config_toml import read_toml
 from registry.config_yaml import YamlReader
 
@@ -68,7 +78,7 @@ def read_config_file(path: str | os.PathLike[str]) -> ConfigFile:
     """Read a YAML, TOML or JSON file.
 
     Args:
-        path: the file. Its suffix, `.yaml`, `.yml`, `.toml` or `.json`, tells the format.
+        path: a regular file. Its suffix, `.yaml`, `.yml`, `.toml` or `.json`, tells the format.
 
     Returns:
         The file's values, none for a file that is empty.
@@ -115,11 +125,15 @@ def read_config_file(path: str | os.PathLike[str]) -> ConfigFile:
 def _text_of(path: str) -> str:
     advice = f"a configuration file has at most {_MAX_BYTES} bytes"
     try:
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size > _MAX_BYTES:
-                raise ConfigFileError(path, f"the file has {size} bytes; {advice}")
-            # A device has no size and may have no end.
+        with open(path, "rb", opener=_opened) as file:
+            status = os.fstat(file.fileno())
+            # A device or a pipe may have no end, or nothing to read for now.
+            if not stat.S_ISREG(status.st_mode):
+                problem = f"this is {kind_of_file(status.st_mode)}; write the settings to a file"
+                raise ConfigFileError(path, problem)
+            if status.st_size > _MAX_BYTES:
+                raise ConfigFileError(path, f"the file has {status.st_size} bytes; {advice}")
+            # It may grow meanwhile.
             data = file.read(_MAX_BYTES + 1)
     except FileNotFoundError as error:
         raise ConfigFileError(path, "there is no such file; check the path") from error
@@ -141,6 +155,11 @@ def _text_of(path: str) -> str:
             f"{path}:{line}",
             f"the byte 0x{data[error.start]:02x} is not UTF-8; save the file as UTF-8",
         ) from error
+
+
+def _opened(path: str, flags: int) -> int:
+    # Otherwise a pipe that nobody writes to would never open.
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _read_json(path: str, text: str) -> Any:
