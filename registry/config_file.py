@@ -6,22 +6,13 @@ or fields.
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Mapping
 from typing import Any
 
-from registry.config_text import (
-    ConfigFileError,
-    Key,
-    check_depth,
-    integer,
-    kind_of,
-    kind_of_file,
-    real,
-    too_deep,
-)
+from registry.config_json import read_json
+from registry.config_text import ConfigFileError, Key, kind_of, kind_of_file
 from registry.config_toml import read_toml
 from registry.config_yaml import YamlReader
 
@@ -108,7 +99,7 @@ def read_config_file(path: str | os.PathLike[str]) -> ConfigFile:
     if suffix == ".toml":
         values = read_toml(path, text)
     elif suffix == ".json":
-        values = _read_json(path, text)
+        values = read_json(path, text)
     else:
         values, keys = YamlReader(path, text).read()
     if values is None:
@@ -160,32 +151,3 @@ def _text_of(path: str) -> str:
 def _opened(path: str, flags: int) -> int:
     # Otherwise a pipe that nobody writes to would never open.
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-
-def _read_json(path: str, text: str) -> Any:
-    def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in values:
-                raise ConfigFileError(path, f"the key {key!r} is given twice; remove one of them")
-            values[key] = value
-        return values
-
-    def constant(name: str) -> None:
-        raise ConfigFileError(path, f"{name} is not JSON; write a number, a string or null")
-
-    if not text.strip(" \t\r\n"):
-        return None
-    check_depth(path, text)
-    try:
-        return json.loads(
-            text,
-            object_pairs_hook=mapping,
-            parse_constant=constant,
-            parse_int=lambda digits: integer(path, digits),
-            parse_float=lambda digits: real(path, digits),
-        )
-    except json.JSONDecodeError as error:
-        raise ConfigFileError(f"{path}:{error.lineno}", f"not JSON: {error.msg}") from error
-    except RecursionError as error:
-        raise too_deep(path) from error

@@ -16,7 +16,9 @@ from registry.settings import InvalidSettingsError, Setting, Settings, underscor
 
 __all__ = ["values_of_file"]
 
-_HINTS = 20  # To look for the nearest name takes time; of so many wrong ones something else is wrong.
+_HINTS = (
+    20  # To look for the nearest name takes time; of so many wrong ones something else is wrong.
+)
 
 
 def values_of_file(

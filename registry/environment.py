@@ -149,7 +149,6 @@ class _Reader:
         if near:
             self.unknown.append(f"the variable {variable} sets nothing. Did you mean {near!r}?")
 
-
     def _without_namespace(self, variable: str) -> str:
         """Return the variable that is meant by one with a path before the field, or nothing."""
         rest = _single(variable.removeprefix(self._prefix)).upper()
