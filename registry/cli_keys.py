@@ -110,7 +110,8 @@ def merged(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]
 def _require_plain(text: str) -> None:
     """Refuse JSON that a file could not have, such as with one key twice."""
     # Imported where it is needed: few command lines have JSON.
-    from registry.config_json import ConfigFileError, plain_json
+    from registry.config_json import plain_json
+    from registry.config_text import ConfigFileError
 
     try:
         plain_json("", text)

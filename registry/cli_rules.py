@@ -247,7 +247,8 @@ def _mapping(members: list[Any], default: Any) -> dict[str, Any]:
 
 def _parse_object(text: str) -> dict[str, Any]:
     # Imported where it is needed: few command lines have JSON.
-    from registry.config_json import ConfigFileError, plain_json
+    from registry.config_json import plain_json
+    from registry.config_text import ConfigFileError
 
     try:
         value = plain_json("", text)
