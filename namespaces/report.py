@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import pickle
 import pickletools
@@ -27,7 +28,8 @@ def describe(pickled: bytes, explain: Iterable[str] = ()) -> dict[str, Any]:
         operator gave), `resolved` (other inputs that are not at what the record says) and
         `derived`, each namespace path to field to value; `pickle` (`bytes`: its size, `texts`:
         how many strings it holds, `derived_names`: those of them that are derived fields);
-        `explained`, a text for each field asked for. Secrets read `***`.
+        `explained`, a text for each field asked for. Secrets read `***`, infinity and NaN, which
+        JSON does not have, are texts.
 
     Raises:
         RecordUnpicklingError: the record does not fit the class as it is here.
@@ -56,7 +58,7 @@ def describe(pickled: bytes, explain: Iterable[str] = ()) -> dict[str, Any]:
         "record": f"{type(record).__module__}.{type(record).__qualname__}",
         "set": _by_namespace(paths, {name: typed[name] for name in paths if name in given}),
         "resolved": _by_namespace(
-            paths, {name: values[name] for name in paths if values[name] != typed[name]}
+            paths, {name: values[name] for name in paths if _differ(values[name], typed[name])}
         ),
         "derived": _by_namespace(derived, {name: values[name] for name in sorted(derived)}),
         "pickle": {
@@ -143,8 +145,23 @@ def _count(grouped: dict[str, dict[str, Any]]) -> int:
 def _by_namespace(paths: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     grouped: dict[str, dict[str, Any]] = {path: {} for path in sorted({paths[n] for n in values})}
     for name, value in values.items():
-        grouped[paths[name]][name] = value
+        grouped[paths[name]][name] = _plain(value)
     return grouped
+
+
+def _differ(left: Any, right: Any) -> bool:
+    return bool(_plain(left) != _plain(right))  # otherwise NaN would differ from itself
+
+
+def _plain(value: Any) -> Any:
+    """Return a value without numbers that JSON does not have: their text stands for them."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(_plain, value))
+    return value
 
 
 def _table(grouped: dict[str, dict[str, Any]]) -> list[str]:

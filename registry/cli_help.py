@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import copy
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from registry.cli_page import (
     Option,
@@ -21,10 +21,13 @@ from registry.cli_page import (
     summary,
     table,
 )
+from registry.cli_search import PART, Topic, words_in
 from registry.cli_words import CommandLineError, dashed, one_of
 from registry.schema import Schema, declared_by
 
 __all__ = ["HelpAction", "HelpPages"]
+
+_T = TypeVar("_T")
 
 
 class HelpAction(argparse.Action):
@@ -110,7 +113,7 @@ class HelpPages:
         Args:
             parser: the parser.
             actions: all that it has.
-            text: `all`, a namespace, or a word of the name or description of options.
+            text: `all`, a namespace, or words of the name or description of options.
 
         Raises:
             CommandLineError: there is nothing about it.
@@ -127,24 +130,31 @@ class HelpPages:
         }
         if below:
             return "\n".join(namespace_pages(parser, below))
-        parts = [
-            *self._own(parser, actions, text),
-            *namespace_pages(parser, _about(sections, text)),
-        ]
+        parts = self._about(parser, actions, text)
         if not parts:
-            raise CommandLineError(f"there is nothing about {text!r}.{self._near(text)}")
+            near = self._near(text) or self._near_words(parser, actions, text)
+            raise CommandLineError(f"there is nothing about {text!r}.{near}")
         return "\n".join(parts)
 
-    def _own(
+    def _about(
         self, parser: argparse.ArgumentParser, actions: Iterable[argparse.Action], text: str
-    ) -> Iterator[str]:
-        """Yield what the program itself added that has a word in its name or description."""
+    ) -> list[str]:
+        """Return pages with what answers a topic, the best answers first."""
+        sections = self._sections()
         listed = {id(each.action) for each in self.options}
         own = [each for each in actions if id(each) not in listed]
-        found = [each for each in own if _is_about(each, text, each.help)]
-        if found:
-            rest = [each for each in own if each not in found]
-            yield self._body(parser, rest, description=None)
+        exact = {path: _with_flag(section, text) for path, section in sections.items()}
+        if any(section.options for section in exact.values()):
+            return list(namespace_pages(parser, exact))
+        ranks = _ranks(sections.values(), own, Topic(text))
+        # What is only inside of a word, such as "tp" of "http", is shown if there is nothing else.
+        if any(each < PART for each in ranks.values()):
+            ranks = {each: rank for each, rank in ranks.items() if rank < PART}
+        parts = []
+        if any(id(each) in ranks for each in own):
+            rest = [each for each in own if id(each) not in ranks]
+            parts.append(self._body(parser, rest, description=None))
+        return [*parts, *namespace_pages(parser, _ranked(sections, ranks))]
 
     def _body(
         self,
@@ -187,6 +197,27 @@ class HelpPages:
         near = difflib.get_close_matches(dashed(text).lstrip("-"), names, n=3, cutoff=0.7)
         return f" Did you mean {one_of([names[each] for each in near])}?" if near else ""
 
+    def _near_words(
+        self, parser: argparse.ArgumentParser, actions: Iterable[argparse.Action], text: str
+    ) -> str:
+        """Return a sentence that offers a topic of the nearest words, if there is something."""
+        # Imported where it is needed, as above.
+        import difflib
+
+        words = {
+            word
+            for each in self.options
+            for flag in each.action.option_strings
+            for word in words_in(flag)
+        }
+        near = [
+            (difflib.get_close_matches(each, words, n=1) or [each])[0] for each in words_in(text)
+        ]
+        meant = " ".join(near)
+        if near == words_in(text) or not self._about(parser, actions, meant):
+            return ""
+        return f" Did you mean {meant}?"
+
 
 @contextlib.contextmanager
 def _hidden(actions: Iterable[argparse.Action]) -> Iterator[None]:
@@ -207,34 +238,48 @@ def _epilog(parser: argparse.ArgumentParser) -> str:
     return formatter.format_help()
 
 
-def _about(sections: dict[str, Section], text: str) -> dict[str, Section]:
-    """Return what of the namespaces has a word in its name or description."""
-    exact = {
-        path: Section(section.docs, [each for each in section.options if _has(each, text)], [])
-        for path, section in sections.items()
-    }
-    if any(section.options for section in exact.values()):
-        return exact
-    return {
-        path: Section(
-            section.docs,
-            [each for each in section.options if _is_about(each.action, text, each.arg.help)],
-            [each for each in section.derived if _in(text, each.name) or _in(text, each.doc)],
-        )
-        for path, section in sections.items()
-    }
+def _with_flag(section: Section, flag: str) -> Section:
+    """Return what of a namespace has a flag as it is typed."""
+    found = [each for each in section.options if _has(each, flag)]
+    return Section(section.docs, found, [])
 
 
 def _has(option: Option, flag: str) -> bool:
     return flag.startswith("-") and dashed(flag) in map(dashed, option.action.option_strings)
 
 
-def _is_about(action: argparse.Action, text: str, description: str | None) -> bool:
-    names = [name for name in (*action.option_strings, action.dest) if name != argparse.SUPPRESS]
-    return action.help != argparse.SUPPRESS and (
-        any(_in(dashed(text), dashed(each)) for each in names) or _in(text, description)
-    )
+def _ranks(
+    sections: Iterable[Section], own: Iterable[argparse.Action], topic: Topic
+) -> dict[int, int]:
+    """Return how well each thing answers a topic, by its id; nothing of what does not."""
+    texts: list[tuple[Any, Sequence[str], str | None]] = []
+    texts += [(each, _names(each), each.help) for each in own if each.help != argparse.SUPPRESS]
+    for section in sections:
+        texts += [(each, _names(each.action), each.arg.help) for each in section.options]
+        texts += [(each, [each.name], each.doc) for each in section.derived]
+    ranks = {id(each): topic.rank(names, text or "") for each, names, text in texts}
+    return {each: rank for each, rank in ranks.items() if rank is not None}
 
 
-def _in(text: str, longer: str | None) -> bool:
-    return longer is not None and text.lower() in longer.lower()
+def _names(action: argparse.Action) -> list[str]:
+    return [name for name in (*action.option_strings, action.dest) if name != argparse.SUPPRESS]
+
+
+def _ranked(sections: Mapping[str, Section], ranks: Mapping[int, int]) -> dict[str, Section]:
+    """Return what of the namespaces has a rank, the best first."""
+
+    def best_first(things: Iterable[_T]) -> list[_T]:
+        return sorted(
+            (each for each in things if id(each) in ranks), key=lambda each: ranks[id(each)]
+        )
+
+    found = {
+        path: Section(section.docs, best_first(section.options), best_first(section.derived))
+        for path, section in sections.items()
+    }
+    best = {
+        path: min(ranks[id(each)] for each in (*section.options, *section.derived))
+        for path, section in found.items()
+        if section.options or section.derived
+    }
+    return {path: found[path] for path in sorted(best, key=lambda path: best[path])}

@@ -60,6 +60,8 @@ def keyed(parse: Callable[[str], Any], annotation: Any) -> Callable[[str], Any]:
             candidates.insert(0, json.loads(text))
         nested = [_nested(text.keys, value) for value in candidates]
         chosen = next((each for each in nested if fits(each, annotation)), nested[0])
+        if chosen is not nested[-1]:
+            _require_plain(text)
         return KeyedValues(parse(json.dumps(chosen)))
 
     return parse_text
@@ -103,6 +105,18 @@ def merged(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]
             value = merged(below, value)
         result[key] = value
     return result
+
+
+def _require_plain(text: str) -> None:
+    """Refuse JSON that a file could not have, such as with one key twice."""
+    # Imported where it is needed: few command lines have JSON.
+    from registry.config_json import plain_json
+    from registry.config_text import ConfigFileError
+
+    try:
+        plain_json("", text)
+    except ConfigFileError as error:
+        raise argparse.ArgumentTypeError(f"expected JSON, but {error.problem}") from error
 
 
 def _nested(keys: Sequence[str], value: Any) -> dict[str, Any]:

@@ -192,10 +192,11 @@ def _page(
 
 def _add_section(page: argparse.ArgumentParser, path: str, section: Section) -> None:
     _add_options(page, path, section.docs, section.options)
-    group = page.add_argument_group(f"{path}, derived (not set by flags)")
+    derived = page.add_argument_group(f"{path}, derived (not set by flags)")
+    facts = page.add_argument_group(f"{path}, set while it runs (not by flags)")
     for field in section.derived:
         text = "\n".join(_wrapped(*summary(field.doc)))
-        group.add_argument(field.name, help=_as_written(text))
+        (facts if field.is_fact else derived).add_argument(field.name, help=_as_written(text))
 
 
 def _add_options(

@@ -25,6 +25,14 @@ class RaisingParser(ArgumentParser):
     def __init__(self, retired: Mapping[str, str] | None = None) -> None:
         super().__init__(retired=retired, add_help=False)
 
+    @classmethod
+    def of(cls, action: argparse.Action) -> RaisingParser:
+        """Return a parser with one option of another parser."""
+        parser = cls()
+        # argparse has no public way; this one is as old as argparse.
+        parser._add_action(action)
+        return parser
+
     def error(self, message: str) -> NoReturn:
         """Raise what is wrong.
 

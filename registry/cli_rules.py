@@ -10,7 +10,6 @@ import dataclasses
 import enum
 import functools
 import inspect
-import json
 import types
 from collections.abc import Callable, Collection
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
@@ -247,10 +246,14 @@ def _mapping(members: list[Any], default: Any) -> dict[str, Any]:
 
 
 def _parse_object(text: str) -> dict[str, Any]:
+    # Imported where it is needed: few command lines have JSON.
+    from registry.config_json import plain_json
+    from registry.config_text import ConfigFileError
+
     try:
-        value = json.loads(text)
-    except RecursionError as error:
-        raise argparse.ArgumentTypeError("expected JSON, but it is nested too deeply") from error
+        value = plain_json("", text)
+    except ConfigFileError as error:
+        raise argparse.ArgumentTypeError(f"expected JSON, but {error.problem}") from error
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"expected JSON, not {text!r}: {error}") from error
     if not isinstance(value, dict):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import operator
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from registry.cli import add_cli_args
@@ -19,15 +19,17 @@ __all__ = ["to_argv"]
 
 _ADVICE = "write the record to a file with dump(), or send it by pickle"
 _MOST_TIMES = 100
+_TAKE_THE_REST = (argparse.REMAINDER, argparse.PARSER)
+_Written = tuple[Item, list[str]]
 
 
 def to_argv(record: Any, *, reveal: bool = False, exclude: Collection[str] = ()) -> list[str]:
     """Return the shortest command line that builds an equal record.
 
-    It has every field that is set, be it to its default, and every value that was changed in
-    place; so the record that `from_argv` makes of it has the same `fields_set`. The exception is
-    a field that no words can set: it is left out if it holds its default. What a
-    program keeps on a record beside its fields is not written.
+    It has every field that is set, and every value that was changed in place. The record that
+    `from_argv` makes of it has the same fields set, except those set to a default that no word
+    says: a switch that can only be turned on and is off, None where no word means it, a field
+    without a flag. What a program keeps on a record beside its fields is not written.
 
     The words need no quoting where they are passed as a list; `shlex.join` writes them for a shell.
 
@@ -61,17 +63,46 @@ def to_argv(record: Any, *, reveal: bool = False, exclude: Collection[str] = ())
     parser = RaisingParser()
     add_cli_args(parser, type(record))
     parser.require_nothing()
-    words: list[str] = []
+    written: list[_Written] = []
     problems: list[str] = []
     for item in items:
         found = _words_of(parser, item, reveal) if item.has_flag else None
         if found is not None:
-            words += found
+            written.append((item, found))
         elif not item.is_default:
             problems.append(item.problem(f"{_why(parser, item)}; {_ADVICE}"))
     if problems:
         raise UnwritableError(problems)
-    return words
+    # What takes all that follows it has to be the last.
+    written.sort(key=lambda each: parser.option_of[each[0].name].nargs in _TAKE_THE_REST)
+    # A masked secret is refused by design, and reads as nothing else.
+    _require_together(parser, [each for each in written if reveal or not each[0].is_masked])
+    return [word for _, words in written for word in words]
+
+
+def _require_together(parser: RaisingParser, written: Sequence[_Written]) -> None:
+    """Refuse fields whose words are not read as their values after those of the others.
+
+    Raises:
+        UnwritableError: there is such a field.
+    """
+    if _mean_together(parser, written):
+        return
+    # Between what is read right and what is not: the first so many fields.
+    right, wrong = 0, len(written)
+    while wrong - right > 1:
+        middle = (right + wrong) // 2
+        if _mean_together(parser, written[:middle]):
+            right = middle
+        else:
+            wrong = middle
+    problem = f"has words that are read as something else after those of other fields; {_ADVICE}"
+    raise UnwritableError([written[right][0].problem(problem)])
+
+
+def _mean_together(parser: RaisingParser, written: Sequence[_Written]) -> bool:
+    words = [word for _, each in written for word in each]
+    return _mean(parser, words, [item for item, _ in written])
 
 
 def _words_of(parser: RaisingParser, item: Item, reveal: bool) -> list[str] | None:
@@ -79,19 +110,25 @@ def _words_of(parser: RaisingParser, item: Item, reveal: bool) -> list[str] | No
     action = parser.option_of[item.name]
     if item.is_masked and not reveal:
         return [action.option_strings[0], "***"]
+    alone = RaisingParser.of(action)
     for words in _candidates(action, item.value):
-        if all(map(_can_be_passed, words)) and _mean(parser, words, item):
+        # Other options make no difference, and take time, unless a word could be one of them.
+        reader = parser if any(each.startswith("-") for each in words[1:]) else alone
+        if all(map(_can_be_passed, words)) and _mean(reader, words, [item]):
             return words
     return None
 
 
-def _mean(parser: RaisingParser, words: list[str], item: Item) -> bool:
-    """Tell whether a parser reads words as a value."""
+def _mean(parser: RaisingParser, words: Sequence[str], items: Sequence[Item]) -> bool:
+    """Tell whether a parser reads words as the values of fields, and of no others."""
     try:
         parsed = vars(parser.parse_args(words))
     except Exception:  # whatever a field's own parser raises, it does not read them so
         return False
-    return parsed.keys() == {item.name} and same(parsed[item.name], item.value)
+    values = {item.name: item.value for item in items}
+    return parsed.keys() == values.keys() and all(
+        same(parsed[name], value) for name, value in values.items()
+    )
 
 
 def _can_be_passed(word: str) -> bool:

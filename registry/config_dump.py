@@ -15,6 +15,7 @@ from typing import Any
 
 from registry.config_file import ConfigFileError, read_config_file
 from registry.config_plain import PlainField, nested_by_path, plain_fields
+from registry.config_text import kind_of_file
 from registry.config_values import values_of_file
 from registry.config_writer import lacking, text_of
 from registry.instance import schema_of
@@ -50,8 +51,8 @@ def dump(
     Raises:
         UnwritableError: fields hold what such a file cannot, such as None in TOML; one line for
             each.
-        ConfigFileError: the file cannot be written, its suffix is another one, or its format
-            needs a package that is not installed.
+        ConfigFileError: the file cannot be written, is read-only or no regular file, its suffix
+            is another one, or its format needs a package that is not installed.
         ComposeError: it is no composed record (a TypeError).
         UnknownFieldError: `exclude` names what is no field.
 
@@ -169,21 +170,43 @@ def _replacing(path: str, suffix: str, private: bool) -> Iterator[str]:
         beside = os.path.join(directory, f".{name}.{secrets.token_hex(4)}{suffix}")
         # The mode counts from the start: secrets are in no file that others can open.
         mode = 0o600 if private else 0o666
+        replaced = _mode_of(path, target)
         os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
     except OSError as error:
         raise _unwritten(path, error) from error
+    except ConfigFileError:
+        raise
     except ValueError as error:
         raise ConfigFileError(path, f"this cannot be the path of a file: {error}") from error
     try:
-        if not private and os.path.exists(target):
-            os.chmod(beside, stat.S_IMODE(os.stat(target).st_mode))
         yield beside
+        if not private and replaced is not None:
+            # In the end: until then the new file is written and read, whatever the old one allows.
+            os.chmod(beside, replaced)
         os.replace(beside, target)
     except OSError as error:
         raise _unwritten(path, error) from error
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(beside)
+
+
+def _mode_of(path: str, target: str) -> int | None:
+    """Return the permissions of a file that is to be replaced, or None if there is none.
+
+    Raises:
+        ConfigFileError: something else than a file is there, or one that may not be written.
+        OSError: it cannot be found out.
+    """
+    try:
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(mode):
+        raise ConfigFileError(path, f"this is {kind_of_file(mode)}, only a file can be replaced")
+    if not os.access(target, os.W_OK):
+        raise ConfigFileError(path, "the file cannot be written: it is read-only")
+    return stat.S_IMODE(mode)
 
 
 def _unwritten(path: str, error: OSError) -> ConfigFileError:

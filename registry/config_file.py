@@ -6,12 +6,13 @@ or fields.
 
 from __future__ import annotations
 
-import json
 import os
+import stat
 from collections.abc import Mapping
 from typing import Any
 
-from registry.config_text import ConfigFileError, Key, check_depth, integer, kind_of, real, too_deep
+from registry.config_json import read_json
+from registry.config_text import ConfigFileError, Key, kind_of, kind_of_file
 from registry.config_toml import read_toml
 from registry.config_yaml import YamlReader
 
@@ -68,7 +69,7 @@ def read_config_file(path: str | os.PathLike[str]) -> ConfigFile:
     """Read a YAML, TOML or JSON file.
 
     Args:
-        path: the file. Its suffix, `.yaml`, `.yml`, `.toml` or `.json`, tells the format.
+        path: a regular file. Its suffix, `.yaml`, `.yml`, `.toml` or `.json`, tells the format.
 
     Returns:
         The file's values, none for a file that is empty.
@@ -98,7 +99,7 @@ def read_config_file(path: str | os.PathLike[str]) -> ConfigFile:
     if suffix == ".toml":
         values = read_toml(path, text)
     elif suffix == ".json":
-        values = _read_json(path, text)
+        values = read_json(path, text)
     else:
         values, keys = YamlReader(path, text).read()
     if values is None:
@@ -115,11 +116,15 @@ def read_config_file(path: str | os.PathLike[str]) -> ConfigFile:
 def _text_of(path: str) -> str:
     advice = f"a configuration file has at most {_MAX_BYTES} bytes"
     try:
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size > _MAX_BYTES:
-                raise ConfigFileError(path, f"the file has {size} bytes; {advice}")
-            # A device has no size and may have no end.
+        with open(path, "rb", opener=_opened) as file:
+            status = os.fstat(file.fileno())
+            # A device or a pipe may have no end, or nothing to read for now.
+            if not stat.S_ISREG(status.st_mode):
+                problem = f"this is {kind_of_file(status.st_mode)}; write the settings to a file"
+                raise ConfigFileError(path, problem)
+            if status.st_size > _MAX_BYTES:
+                raise ConfigFileError(path, f"the file has {status.st_size} bytes; {advice}")
+            # It may grow meanwhile.
             data = file.read(_MAX_BYTES + 1)
     except FileNotFoundError as error:
         raise ConfigFileError(path, "there is no such file; check the path") from error
@@ -143,30 +148,6 @@ def _text_of(path: str) -> str:
         ) from error
 
 
-def _read_json(path: str, text: str) -> Any:
-    def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in values:
-                raise ConfigFileError(path, f"the key {key!r} is given twice; remove one of them")
-            values[key] = value
-        return values
-
-    def constant(name: str) -> None:
-        raise ConfigFileError(path, f"{name} is not JSON; write a number, a string or null")
-
-    if not text.strip(" \t\r\n"):
-        return None
-    check_depth(path, text)
-    try:
-        return json.loads(
-            text,
-            object_pairs_hook=mapping,
-            parse_constant=constant,
-            parse_int=lambda digits: integer(path, digits),
-            parse_float=lambda digits: real(path, digits),
-        )
-    except json.JSONDecodeError as error:
-        raise ConfigFileError(f"{path}:{error.lineno}", f"not JSON: {error.msg}") from error
-    except RecursionError as error:
-        raise too_deep(path) from error
+def _opened(path: str, flags: int) -> int:
+    # Otherwise a pipe that nobody writes to would never open.
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import stat
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ __all__ = [
     "check_depth",
     "integer",
     "kind_of",
+    "kind_of_file",
     "last_line",
     "missing_extra",
     "real",
@@ -65,6 +67,22 @@ def kind_of(value: Any) -> str:
     """Return what a value is, in words for a message."""
     kinds = {dict: "a mapping", list: "a list", str: "a string", bool: "true or false"}
     return "null" if value is None else kinds.get(type(value), "a number")
+
+
+def kind_of_file(mode: int) -> str:
+    """Return what a path names that is no regular file, in words for a message.
+
+    Args:
+        mode: as `os.stat` tells it.
+    """
+    kinds = {
+        stat.S_IFDIR: "a directory",
+        stat.S_IFIFO: "a pipe",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFCHR: "a device",
+        stat.S_IFBLK: "a device",
+    }
+    return kinds.get(stat.S_IFMT(mode), "no file")
 
 
 def integer(where: str, text: str, base: int = 10) -> int:

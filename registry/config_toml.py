@@ -64,12 +64,13 @@ def read_toml(path: str, text: str) -> Any:
 
 def _statement(text: str, line: int) -> str:
     """Return the key or the table header of the statement that ends on a line."""
+    text += "\n"
     start = equals = passed = 0
-    for sign, end, depth in tokens(text + "\n"):
+    for sign, end, depth in tokens(text):
         if sign == "=" and depth == 0:
             equals = equals or end
         elif sign == "\n" and depth == 0:
-            passed += (text + "\n").count("\n", start, end)
+            passed += text.count("\n", start, end)
             if passed >= line:
                 return text[start : (equals or end) - 1].strip()
             start, equals = end, 0

@@ -16,6 +16,10 @@ from registry.settings import InvalidSettingsError, Setting, Settings, underscor
 
 __all__ = ["values_of_file"]
 
+_HINTS = (
+    20  # To look for the nearest name takes time; of so many wrong ones something else is wrong.
+)
+
 
 def values_of_file(
     record_class: type[Any], file: ConfigFile, *, retired: Mapping[str, str] | None = None
@@ -137,7 +141,7 @@ class _Reader:
         if ".".join(parts) in settings.paths:
             return f"{written} is a namespace; write its settings as a mapping below it"
         if name in settings.derived:
-            return f"{written} {settings.derived_advice}"
+            return f"{written} {settings.advice_on(name)}"
         if name in settings.private:
             return f"{written} is the program's own, which only the program sets"
         if name in self._retired:
@@ -146,6 +150,8 @@ class _Reader:
             inner = settings.find(path[count - 1])
             if inner is not None and not self._is_namespace(path[:count]):
                 return self._below_field(inner, written)
+        if len(self.problems) >= _HINTS:
+            return f"there is no setting {written!r}."
         place = ".".join(path)
         if self._is_namespace(path):
             hint = did_you_mean(name, settings.names_in(place))

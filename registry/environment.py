@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,6 +13,9 @@ from registry.reading import value_of_text
 from registry.settings import InvalidSettingsError, Settings, underscored
 
 __all__ = ["UnknownVariableWarning", "nearest", "values_of_environment"]
+
+# As everywhere in the environment. A file has true and false of its own.
+_SWITCHED = {"1": "true", "0": "false"}
 
 
 class UnknownVariableWarning(UserWarning):
@@ -29,8 +33,8 @@ def values_of_environment(
 
     A variable is called like a name of its field, in capitals behind the prefix:
     `SERVER_TP_SIZE`. Its text is read as on the command line; the words of a field that takes
-    several are split as in a shell. A switch is true or false. Variables with the prefix that
-    have nothing to do with the record belong to others.
+    several are split as in a shell. A switch is true or false, or 1 or 0. Variables with the prefix
+    that have nothing to do with the record belong to others.
 
     Args:
         record_class: a class that `compose()` made.
@@ -43,10 +47,10 @@ def values_of_environment(
 
     Raises:
         InvalidSettingsError: a text does not fit its field, a field is set twice, or a variable
-            names what cannot be set; one line for each.
+            names what cannot be set, or two fields; one line for each.
 
     Warns:
-        UnknownVariableWarning: a variable is nearly that of a field.
+        UnknownVariableWarning: a variable is nearly that of a field, or has a namespace in it.
         DeprecatedFlagWarning: a field has a replacement.
 
     Example:
@@ -80,9 +84,14 @@ class _Reader:
     def __init__(self, settings: Settings, prefix: str, retired: Mapping[str, str]) -> None:
         self._settings = settings
         self._prefix = prefix
-        names = (*settings.spellings, *settings.opposites)
-        self._spellings = {prefix + name.upper(): name for name in names}
-        self._derived = {prefix + name.upper() for name in settings.derived}
+        self._spellings: dict[str, str] = {}
+        self._ambiguous: dict[str, str] = {}
+        for name in (*settings.spellings, *settings.opposites):
+            variable = prefix + name.upper()
+            first = self._spellings.setdefault(variable, name)
+            if first != name and not settings.mean_the_same(first, name):
+                self._ambiguous[variable] = name
+        self._derived = {prefix + name.upper(): name for name in settings.derived}
         self._retired = {
             prefix + underscored(flag).upper(): instead for flag, instead in retired.items()
         }
@@ -103,6 +112,9 @@ class _Reader:
             InvalidValueError: it cannot be taken.
         """
         spelling = self._spellings.get(variable, "")
+        if variable in self._ambiguous:
+            both = f"{spelling} and {self._ambiguous[variable]}, which differ in case alone"
+            raise InvalidValueError([f"{variable} could set {both}; set them some other way"])
         setting = self._settings.find(spelling)
         if setting is None:
             self._read_unknown(variable)
@@ -110,6 +122,8 @@ class _Reader:
         first = self._variables.setdefault(setting.name, variable)
         if first != variable:
             raise InvalidValueError([f"{variable} sets the same as {first}; unset one of them"])
+        if setting.is_switch:
+            text = _SWITCHED.get(text, text)
         value = value_of_text(setting, text, variable)
         opposite = self._settings.is_opposite(spelling) and value is not None
         self.values[setting.name] = not value if opposite else value
@@ -118,16 +132,37 @@ class _Reader:
 
     def _read_unknown(self, variable: str) -> None:
         if variable in self._derived:
-            raise InvalidValueError([f"{variable} {self._settings.derived_advice}"])
+            advice = self._settings.advice_on(self._derived[variable])
+            raise InvalidValueError([f"{variable} {advice}"])
         if variable in self._retired:
             instead = self._retired[variable]
             name, value = self._settings.replacement(instead) or ("", "")
             if name:
                 instead = f"{self._prefix}{name.upper()}" + (f"={value}" if value else "")
             raise InvalidValueError([f"{variable} is retired; set {instead} instead"])
+        name = self._without_namespace(variable)
+        if name:
+            problem = f"the variable {variable} sets nothing; its name has no namespace in it."
+            self.unknown.append(f"{problem} Did you mean {name!r}?")
+            return
         near = nearest(variable, self._spellings, self._prefix)
         if near:
             self.unknown.append(f"the variable {variable} sets nothing. Did you mean {near!r}?")
+
+    def _without_namespace(self, variable: str) -> str:
+        """Return the variable that is meant by one with a path before the field, or nothing."""
+        rest = _single(variable.removeprefix(self._prefix)).upper()
+        known = {_single(each.removeprefix(self._prefix)): each for each in self._spellings}
+        for path in self._settings.paths:
+            start = _single(path.replace(".", "_").upper()) + "_"
+            if rest.startswith(start) and rest.removeprefix(start) in known:
+                return known[rest.removeprefix(start)]
+        return ""
+
+
+def _single(name: str) -> str:
+    """Return a name with one underscore where there are several."""
+    return re.sub("_+", "_", name)
 
 
 def nearest(variable: str, variables: Iterable[str], prefix: str) -> str:

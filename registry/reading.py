@@ -74,7 +74,7 @@ def value_of_text(setting: Setting, text: str, name: str) -> Any:
     if convert is None:
         problem = f"{name}: no text turns into {described(setting.annotation)}; the program sets it"
         raise InvalidValueError([problem])
-    takes_empty = str in setting.kind.members and not setting.takes_several
+    takes_empty = str in setting.kind.members or setting.takes_several  # if there may be no words
     if not text and not takes_empty and setting.arg.type_parser is None:
         raise InvalidValueError([f"{name} is empty; give it a value or leave it out"])
     if setting.is_switch:
@@ -93,6 +93,8 @@ def _words(setting: Setting, text: str, name: str) -> list[str]:
         problem = f"{name}: words are split as in a shell, but there is {str(error).lower()}"
         raise InvalidValueError([problem]) from error
     count = setting.options.get("nargs")
+    if not words and count not in ("*", argparse.REMAINDER):
+        raise InvalidValueError([f"{name} is empty; give it a value or leave it out"])
     if isinstance(count, int) and len(words) != count:
         raise InvalidValueError([f"{name}: expected {count} words, not {len(words)}"])
     return words
@@ -118,7 +120,13 @@ def _taken(setting: Setting, value: Any, key: str) -> Any:
         value = [_item(setting, each, members, key) for each in value]
     elif not (setting.takes_several and fits(value, setting.annotation)):
         value = _item(setting, value, setting.kind.members, key)
-    return _checked(setting, value, key)
+    taken = _checked(setting, value, key)
+    count = setting.options.get("nargs")
+    # Of an action that appends, each occurrence would have as many.
+    appends = setting.arg.action is not None
+    if isinstance(count, int) and isinstance(value, list) and not appends and len(value) != count:
+        raise InvalidValueError([f"{key}: expected {count} items, not {len(value)}"])
+    return taken
 
 
 def _item(setting: Setting, value: Any, members: list[Any], key: str) -> Any:

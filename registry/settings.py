@@ -22,13 +22,20 @@ from registry.instance import schema_of
 
 __all__ = ["InvalidSettingsError", "Setting", "Settings", "underscored"]
 
+_LISTED = 50  # How many problems a message lists.
+
 
 class InvalidSettingsError(InvalidValueError):
     """Settings of a file or the environment that a record cannot take: its names or values.
 
     Attributes:
-        problems: a sentence for each, with its place.
+        problems: a sentence for each, with its place. The message has the first of them.
     """
+
+    def __str__(self) -> str:
+        more = len(self.problems) - _LISTED
+        lines = [*self.problems[:_LISTED], *([f"... and {more} more"] if more > 0 else [])]
+        return "\n".join(lines)
 
 
 class Setting:
@@ -128,14 +135,9 @@ class Settings:
         spellings: the field by each of its names.
         opposites: the field by each name that means its opposite.
         paths: the paths of all namespaces, those included that only hold others.
-        derived: the names of the derived fields.
+        derived: the derived fields, run-time facts among them.
         private: the names that the program keeps for itself.
     """
-
-    derived_advice = (
-        "is derived from other settings and cannot be set here; a program that must state it "
-        "overrides it after publish()"
-    )
 
     def __init__(self, record_class: type[Any]) -> None:
         schema = schema_of(record_class)
@@ -159,7 +161,7 @@ class Settings:
             for prefix in _prefixes(path.split("."))
         )
         source = schema.source or tuple
-        self.derived = frozenset(name for each in source() for name in each.derived)
+        self.derived = {name: entry for each in source() for name, entry in each.derived.items()}
         self.private = frozenset(schema.names) - self.by_name.keys()
 
     def find(self, spelling: str) -> Setting | None:
@@ -170,6 +172,17 @@ class Settings:
         """
         return self.spellings.get(spelling) or self.opposites.get(spelling)
 
+    def mean_the_same(self, first: str, second: str) -> bool:
+        """Tell whether two names mean the same field, and neither its opposite.
+
+        Args:
+            first: a name of a field, with underscores.
+            second: another one.
+        """
+        return self.find(first) is self.find(second) and (
+            self.is_opposite(first) == self.is_opposite(second)
+        )
+
     def is_opposite(self, spelling: str) -> bool:
         """Tell whether a name means the opposite of its field.
 
@@ -177,6 +190,18 @@ class Settings:
             spelling: the name, with underscores.
         """
         return spelling not in self.spellings and spelling in self.opposites
+
+    def advice_on(self, derived: str) -> str:
+        """Say why a derived field cannot be set, and what a program can do.
+
+        Args:
+            derived: its name.
+        """
+        if self.derived[derived].is_fact:
+            kind, need = "is a run-time fact", "that knows it"
+        else:
+            kind, need = "is derived from other settings", "that must state it"
+        return f"{kind} and cannot be set here; a program {need} overrides it after publish()"
 
     def replacement(self, instead: str) -> tuple[str, str] | None:
         """Take apart what is to be typed in place of a retired flag.

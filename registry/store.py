@@ -180,6 +180,11 @@ class DerivedField(_Entry):
         return resolve_return(function, self.name, self.cls, self.declaration.origin, fields)
 
     @property
+    def is_fact(self) -> bool:
+        """Whether it is a run-time fact: nothing derives it, a process sets it."""
+        return self.derived.fn is None
+
+    @property
     def default(self) -> Any:
         """What a run-time fact reads as before it is set, or `dataclasses.MISSING`."""
         return self.derived.default

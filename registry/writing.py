@@ -151,7 +151,14 @@ def in_order(values: Collection[Any]) -> list[Any]:
         type(each) in _NUMBERS for each in items
     ):
         return sorted(items)
-    return sorted(items, key=lambda each: (type(each).__name__, repr(each)))
+    return sorted(items, key=lambda each: (type(each).__name__, _shown(each)))
+
+
+def _shown(value: Any) -> str:
+    try:
+        return repr(value)
+    except Exception:  # whatever it raises; such values have no order
+        return ""
 
 
 def plain_of(value: Any) -> Any:
@@ -184,8 +191,9 @@ def texts_of(value: Any) -> Iterator[str]:
         ('true', '{"a": 1}')
     """
     # What is not of plain values has no JSON, nor what nests in itself or without end.
+    # And whatever the `__str__` of a value raises, it has no text.
     for texts in (_words_of(value), _json_of(value)):
-        with contextlib.suppress(ValueError, TypeError, RecursionError):
+        with contextlib.suppress(Exception):
             yield from texts
 
 

@@ -206,6 +206,23 @@ def test_check_ends_with_status_2_and_what_is_wrong(
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_report_is_json_whatever_the_numbers() -> None:
+    command = (
+        "check",
+        "--json",
+        "--model",
+        "m",
+        "--mem-fraction-static",
+        "nan",
+        "--watchdog-timeout",
+        "inf",
+    )
+    report = json.loads(run(*command).stdout, parse_constant=pytest.fail)
+    assert report["set"]["schedule"] == {"mem_fraction_static": "nan"}
+    assert "mem_fraction_static" not in report["resolved"]["schedule"]
+    assert "inf" in [each.get("watchdog_timeout") for each in report["set"].values()]
+
+
 def test_check_of_a_file_that_is_not_there() -> None:
     done = run("check", "none.yaml")
     assert (done.returncode, done.stdout) == (2, "")

@@ -16,6 +16,7 @@ from registry import (
     ArgumentParser,
     CommandLineError,
     DeprecatedFlagWarning,
+    Derived,
     Namespace,
     Registry,
     add_cli_args,
@@ -82,8 +83,11 @@ class Facts(Namespace, registry=REGISTRY):
     _NS_PATH = "facts"
 
     @derived
-    def rank(cfg) -> int:
+    def ranks(cfg) -> int:
+        "Ranks in all."
         return 0
+
+    rank = Derived(doc="Its own rank.", type=int)
 
 
 Args = compose("Args", registry=REGISTRY)
@@ -197,6 +201,96 @@ def flags_in(page: str) -> list[str]:
 )
 def test_help_on_a_word_has_the_options_it_is_about(topic: str, flags: list[str]) -> None:
     assert flags_in(parser_of().format_topic(topic)) == flags
+
+
+class Words(Namespace, registry=Registry("words")):
+    _NS_PATH = "words"
+
+    log_level_http: A[str, "Verbosity of the HTTP server."] = ""
+    output_path: A[str, "Where outputs go, for TP ranks as well."] = ""
+    tp_size: A[int, Arg(help="Width.", aliases=["--tensor-parallel-size", "--tp"])] = 1
+    cuda_graph_bs: A[int, "Batch size of the largest CUDA graph."] = 1
+    cuda_graph_max: A[int, "Largest one; see batches."] = 1
+    policy: A[str, "How caches are shared."] = ""
+    quantization: A[str, "Of weights."] = ""
+    kv_quant: A[str, "Of the cache."] = ""
+    api_key: A[str, "Password, sort of."] = ""
+
+
+@pytest.mark.parametrize(
+    ("topic", "flags"),
+    [
+        ("tensor parallel size", ["--tp-size"]),
+        ("size of tensor", []),
+        ("parallel width", ["--tp-size"]),
+        ("cuda graph batch sizes", ["--cuda-graph-bs"]),
+        ("CUDA graphs", ["--cuda-graph-bs", "--cuda-graph-max"]),
+        ("batch", ["--cuda-graph-bs", "--cuda-graph-max"]),
+        ("policies", ["--policy"]),
+        ("cache", ["--policy", "--kv-quant"]),
+        ("api key", ["--api-key"]),
+        ("api_keys", ["--api-key"]),
+        ("key api", ["--api-key"]),
+        # The name itself, then what has the word in its name, then the others.
+        ("tp", ["--tp-size", "--output-path"]),
+        ("quant", ["--kv-quant", "--quantization"]),
+        ("http", ["--log-level-http"]),
+        # Only where there is nothing else, what has it inside of a word.
+        ("ttp", ["--log-level-http"]),
+        ("erbosit", ["--log-level-http"]),
+        ("utput ath", ["--output-path"]),
+        ("pi_ke", ["--api-key"]),
+    ],
+)
+def test_help_on_words_has_the_best_answers_first(topic: str, flags: list[str]) -> None:
+    parser = parser_of(compose("Worded", [Words]))
+    if flags:
+        assert flags_in(parser.format_topic(topic)) == flags
+    else:
+        with pytest.raises(CommandLineError, match="there is nothing about"):
+            parser.format_topic(topic)
+
+
+@pytest.mark.parametrize("topic", ["", "  ", "%", "--", "_"])
+def test_a_topic_without_a_word_is_not_everything(topic: str) -> None:
+    with pytest.raises(CommandLineError) as caught:
+        parser_of(compose("Worded", [Words])).format_topic(topic)
+    assert str(caught.value) == f"there is nothing about {topic!r}."
+
+
+@pytest.mark.parametrize(
+    ("topic", "meant"),
+    [
+        ("tensr", "tensor"),
+        ("quantisation", "--quantization"),
+        ("size tensr", "size tensor"),
+        ("parallell width", "parallel width"),
+        ("tensr zzz", ""),
+        ("tensr kv", ""),
+    ],
+)
+def test_a_mistyped_word_is_answered_with_one_of_a_name(topic: str, meant: str) -> None:
+    with pytest.raises(CommandLineError) as caught:
+        parser_of(compose("Worded", [Words])).format_topic(topic)
+    hint = f" Did you mean {meant}?" if meant else ""
+    assert str(caught.value) == f"there is nothing about {topic!r}.{hint}"
+
+
+def test_namespaces_with_the_best_answers_come_first() -> None:
+    page = parser_of().format_topic("experts")
+    assert flags_in(page) == ["--backend"]
+    page = parser_of().format_topic("page size")
+    assert page.startswith("exec.cache:\n")
+
+
+def test_a_fact_is_told_from_what_is_derived() -> None:
+    assert parser_of().format_topic("facts") == (
+        "facts, derived (not set by flags):\n  ranks  Ranks in all.\n\n"
+        "facts, set while it runs (not by flags):\n  rank   Its own rank.\n"
+    )
+    assert parser_of().format_topic("own rank") == (
+        "facts, set while it runs (not by flags):\n  rank  Its own rank.\n"
+    )
 
 
 def test_help_on_what_is_derived() -> None:

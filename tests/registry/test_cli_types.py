@@ -172,6 +172,10 @@ def test_an_optional_switch_has_three_states(words: list[str], value: bool, defa
     assert (untouched.x, fields_set(untouched)) == (default, set())
 
 
+TWICE = "the key 'a' is given twice; remove one of them"
+NO_JSON = "is not JSON; write a number, a string or null"
+DEEP = "nested too deeply, more than 100 levels; write it flatter"
+
 REFUSED: list[tuple[Any, str, str]] = [
     (int, "a", "invalid int value: 'a'"),
     (float, "a", "invalid float value: 'a'"),
@@ -203,6 +207,13 @@ REFUSED: list[tuple[Any, str, str]] = [
         "expected JSON, not '{a}': Expecting property name enclosed in double quotes: "
         "line 1 column 2 (char 1)",
     ),
+    (dict, '{"a":1,"a":2}', f"expected JSON, but {TWICE}"),
+    (dict, '{"b":{"a":1,"a":2}}', f"expected JSON, but {TWICE}"),
+    (dict, '{"a":NaN}', f"expected JSON, but NaN {NO_JSON}"),
+    (dict, '{"a":[-Infinity]}', f"expected JSON, but -Infinity {NO_JSON}"),
+    (dict, '{"a":1e999}', "expected JSON, but the number 1e999 is too large; write a smaller one"),
+    (dict, '{"a":' * 200, f"expected JSON, but {DEEP}"),
+    (list[dict], '{} {"a":1,"a":2}', f"expected JSON, but {TWICE}"),
     (tuple[int, int], "1", "expected 2 arguments"),
     (list[str], "", "expected at least one argument"),
     (int, "", "expected one argument"),
@@ -219,6 +230,28 @@ def test_a_word_that_is_no_value_of_the_type_is_one_readable_line(
     assert capsys.readouterr().err == (
         f"serve: error: argument --x: {message} (see serve --help)\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("annotation", "word", "value"),
+    [
+        (dict[str, Any], '--x.b={"a":1}', {"b": {"a": 1}}),
+        (dict[str, Any], '--x.b={"a":1,"a":2}', TWICE),
+        (dict[str, Any], "--x.b=NaN", f"NaN {NO_JSON}"),
+        (dict[str, float], "--x.b=1e999", "the number 1e999 is too large; write a smaller one"),
+        (dict[str, str], "--x.b=NaN", {"b": "NaN"}),
+        (dict[str, str], '--x.b={"a":1,"a":2}', {"b": '{"a":1,"a":2}'}),
+    ],
+)
+def test_one_key_takes_the_json_that_a_file_could_have(
+    annotation: Any, word: str, value: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if isinstance(value, dict):
+        assert parse(record_of(annotation, default=None), [word]).x == value
+        return
+    with pytest.raises(SystemExit):
+        parse(record_of(annotation, default=None), [word])
+    assert f"argument --x: expected JSON, but {value} (see" in capsys.readouterr().err
 
 
 def hex_number(text: str) -> int:

@@ -10,6 +10,7 @@ import pathlib
 import pickle
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -33,6 +34,7 @@ from registry import (
     fields_set,
     from_argv,
     to_argv,
+    to_dict,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -172,6 +174,7 @@ ACTIONS: list[tuple[Any, Arg, Any, list[str]]] = [
     (str, Arg("v", type_parser=json.loads), "8", ["--x", '"8"']),
     (int | None, Arg("v", choices=[1, 2]), 2, ["--x", "2"]),
     (str, Arg("v", cli_name="-y", aliases=["--why"]), "-5", ["-y=-5"]),
+    (list[str], Arg("v", nargs=argparse.REMAINDER), ["a", "--b"], ["--x", "a", "--b"]),
 ]
 
 
@@ -312,6 +315,78 @@ def test_a_field_that_is_no_argument() -> None:
         to_argv(record)
     problem = "total, whose value is of type int, is no argument of the constructor; write"
     assert str(caught.value).startswith(problem)
+
+
+class Launch(Namespace, registry=Registry("launch")):
+    _NS_PATH = "launch"
+    command: A[list[str] | None, Arg(help="Command.", nargs=argparse.REMAINDER)] = None
+    sizes: A[list[int] | None, Arg(help="Sizes.", nargs="*")] = None
+    width: A[int, "Width."] = 1
+    after: A[list[str] | None, Arg(help="Second command.", nargs=argparse.REMAINDER)] = None
+    key: A[str | None, Arg(help="Key.", secret=True)] = None
+
+
+Launched = compose("Launched", [Launch])
+
+
+def test_an_option_that_takes_all_that_follows_is_the_last() -> None:
+    record = Launched(command=["run", "--width", "3"], sizes=[1], width=2, key="k")
+    words = to_argv(record, reveal=True)
+    assert " ".join(words) == "--sizes 1 --width 2 --key k --command run --width 3"
+    assert from_argv(Launched, words) == record
+    assert to_argv(record)[-6:] == ["--key", "***", "--command", "run", "--width", "3"]
+
+
+@pytest.mark.parametrize("key", [None, "k"])
+def test_words_that_are_read_as_something_else_after_others_are_refused(key: str | None) -> None:
+    record = Launched(width=2, command=["run"], after=["stop"], key=key)
+    with pytest.raises(UnwritableError) as caught:
+        to_argv(record)
+    (problem,) = caught.value.problems
+    assert problem.partition(": ")[2] == (
+        "after, whose value is of type list, has words that are read as something else after "
+        "those of other fields; write the record to a file with dump(), or send it by pickle"
+    )
+
+
+class Mute:
+    """Its text raises what no text should."""
+
+    def __init__(self, kind: type[Exception]) -> None:
+        self.kind = kind
+
+    def __str__(self) -> str:
+        raise self.kind("no text")
+
+    __repr__ = __str__
+
+
+@pytest.mark.parametrize("kind", [AttributeError, KeyError, OSError, ZeroDivisionError])
+def test_a_value_whose_text_raises_is_refused(kind: type[Exception]) -> None:
+    values = [Mute(kind), [Mute(kind)], {Mute(kind), Mute(kind)}, {"a": Mute(kind)}]
+    for value in values:
+        assert problem_of(record_of(str)(x=value)).startswith(
+            f"x, whose value is of type {type(value).__name__}, has no words that --x reads"
+        )
+        with pytest.raises(UnwritableError, match="has no plain value"):
+            to_dict(record_of(str)(x=value))
+
+
+def test_writing_many_fields_takes_no_square_of_time() -> None:
+    def seconds(count: int) -> float:
+        body: dict[str, Any] = {"_NS_PATH": "many", "__annotations__": {}}
+        for number in range(count):
+            body["__annotations__"][f"x_{number}"] = A[int, "Value."]
+            body[f"x_{number}"] = 0
+        Many = type(Namespace)("Many", (Namespace,), body, registry=Registry("many"))
+        record = compose("Args", [Many])(**{f"x_{number}": 1 for number in range(count)})
+        start = time.process_time()
+        to_argv(record)
+        return time.process_time() - start
+
+    seconds(10)
+    # Eight times as many: a square would take sixty-four times as long.
+    assert seconds(1600) < 24 * seconds(200)
 
 
 def test_excluded_fields_must_exist() -> None:

@@ -4,12 +4,15 @@ import dataclasses
 import decimal
 import enum
 import errno
+import functools
 import json
 import math
 import os
 import pathlib
 import stat
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -37,6 +40,7 @@ from registry import (
     to_dict,
 )
 
+ROOT = Path(__file__).parents[2]
 MISSING = dataclasses.MISSING
 PLAIN = Arg(help="Value.")
 SUFFIXES = (".yaml", ".yml", ".toml", ".json")
@@ -496,6 +500,75 @@ def test_only_the_owner_reads_secrets(tmp_path: Path) -> None:
         os.umask(umask)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="special files of POSIX")
+@pytest.mark.parametrize("reveal", [False, True])
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (lambda path: os.mkfifo(path), "a pipe"),
+        (functools.partial(os.symlink, os.devnull), "a device"),
+    ],
+)
+def test_what_is_no_file_is_not_replaced(
+    make: Callable[[Path], None], kind: str, reveal: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.json"
+    make(path)
+    before = path.stat()
+    with pytest.raises(ConfigFileError) as caught:
+        dump(KNOWN, path, reveal=reveal)
+    assert str(caught.value) == f"{path}: this is {kind}, only a file can be replaced"
+    assert os.listdir(tmp_path) == ["run.json"] and path.stat().st_ino == before.st_ino
+
+
+DUMP_AS_NOBODY = """
+import encodings.utf_8_sig, os, sys  # nobody may be unable to read what is installed
+import registry
+from registry import A, Arg, Namespace, Registry, compose, dump
+
+if not os.geteuid():
+    os.setgid(65534)
+    os.setuid(65534)
+
+class Secrets(Namespace, registry=Registry("secrets")):
+    _NS_PATH = "server"
+    api_key: A[str | None, Arg(secret=True)] = None
+
+record = compose("Secrets", [Secrets])(api_key="k")
+for reveal in (False, True):
+    try:
+        dump(record, sys.argv[1], reveal=reveal)
+        print("written", oct(os.stat(sys.argv[1]).st_mode & 0o777))
+    except registry.ConfigFileError as error:
+        print(error.problem)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+@pytest.mark.parametrize(
+    ("mode", "lines"),
+    [
+        (0o444, ["the file cannot be written: it is read-only"] * 2),
+        (0o200, ["written 0o200", "written 0o600"]),
+        (0o000, ["the file cannot be written: it is read-only"] * 2),
+    ],
+)
+def test_a_file_that_may_not_be_written_stays_and_one_that_may_not_be_read_is_replaced(
+    mode: int, lines: list[str]
+) -> None:
+    # Not below the directory of tests: nobody else can enter that.
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory, "run.json")
+        file.write_text("{}")
+        if not os.geteuid():
+            os.chown(directory, 65534, 65534)
+            os.chown(file, 65534, 65534)
+        file.chmod(mode)
+        command = [sys.executable, "-c", DUMP_AS_NOBODY, str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.stdout.splitlines(), done.stderr) == (lines, "")
+
+
 def test_of_a_link_the_file_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     link = tmp_path / "run.yaml"
@@ -531,7 +604,7 @@ def test_a_file_that_cannot_be_replaced_stays(
         ),
         ("run", "the suffix tells the format to write; name it .yaml (or .yml), .toml or .json"),
         ("none/run.yaml", "the file cannot be written: No such file or directory"),
-        ("there.yaml", "the file cannot be written: Is a directory"),
+        ("there.yaml", "this is a directory, only a file can be replaced"),
         ("nul\0.yaml", "this cannot be the path of a file: "),
     ],
 )

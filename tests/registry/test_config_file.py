@@ -1,5 +1,6 @@
 """Configuration files are read into plain values, or refused quickly with one message."""
 
+import functools
 import json
 import math
 import os
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -381,6 +383,17 @@ def test_a_long_list_of_merges_takes_no_square_of_time(tmp_path: Path) -> None:
     assert time.monotonic() - started < 10
 
 
+def test_a_key_that_is_given_again_at_the_end_takes_no_square_of_time(tmp_path: Path) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text("".join(f"k{number} = {number}\n" for number in range(50_000)) + "k0 = 1\n")
+    start = time.process_time()
+    with pytest.raises(ConfigFileError) as caught:
+        read_config_file(path)
+    assert caught.value.where == f"{path}:50001"
+    assert "k0 gives a key again" in caught.value.problem
+    assert time.process_time() - start < 2
+
+
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     with path.open("wb") as file:
@@ -392,15 +405,24 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs an endless file")
-def test_an_endless_file_does_not_hang(tmp_path: Path) -> None:
-    path = tmp_path / "run.yaml"
-    path.symlink_to("/dev/zero")
+@pytest.mark.skipif(os.name == "nt", reason="special files of POSIX")
+@pytest.mark.parametrize("suffix", [".yaml", ".toml", ".json"])
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (lambda path: os.mkfifo(path), "a pipe"),
+        (functools.partial(os.symlink, "/dev/zero"), "a device"),
+        (functools.partial(os.symlink, "/dev/null"), "a device"),
+    ],
+)
+def test_what_is_no_regular_file_is_refused_at_once(
+    make: Callable[[Path], None], kind: str, suffix: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"run{suffix}"
+    make(path)
     with pytest.raises(ConfigFileError) as caught:
         read_config_file(path)
-    assert caught.value.problem == (
-        "the file has more than 16777216 bytes; a configuration file has at most 16777216 bytes"
-    )
+    assert str(caught.value) == f"{path}: this is {kind}; write the settings to a file"
 
 
 @pytest.mark.parametrize("suffix", [".yaml", ".toml", ".json"])

@@ -4,6 +4,7 @@ import dataclasses
 import enum
 import json
 import pickle
+import time
 import traceback
 import warnings
 from collections.abc import Mapping
@@ -376,8 +377,8 @@ def test_a_value_that_does_not_fit_is_answered_with_what_to_write(
         ),
         (
             {"tp_rank": 1},
-            "tp_rank is derived from other settings and cannot be set here; a program "
-            "that must state it overrides it after publish()",
+            "tp_rank is a run-time fact and cannot be set here; a program that knows it overrides "
+            "it after publish()",
         ),
         ({"enable-wide": 1}, "enable-wide is retired; write tp_size instead"),
         ({"fast": True}, "fast is retired; write mode: fast instead"),
@@ -415,6 +416,55 @@ def test_one_error_has_every_problem_with_its_line(tmp_path: Path) -> None:
     ]
     assert pickle.loads(pickle.dumps(caught.value)).problems == caught.value.problems
     assert isinstance(caught.value, InvalidValueError)
+
+
+class Counted(Namespace, registry=Registry("counted")):
+    _NS_PATH = "counted"
+    pair: A[list[int] | None, Arg(nargs=2)] = None
+    both: A[set[int] | None, Arg(nargs=2)] = None
+    parsed: A[list[int] | None, Arg(nargs=2, type_parser=int)] = None
+    span: A[tuple[int, int] | None, "From and to."] = None
+    pairs: A[list[list[int]] | None, Arg(action="append", action_kwargs={"nargs": 2})] = None
+
+
+@pytest.mark.parametrize(
+    ("written", "values"),
+    [
+        ({"pair": [1, 2]}, {"pair": [1, 2]}),
+        ({"both": [1, 1]}, {"both": {1}}),
+        ({"parsed": ["1", "2"]}, {"parsed": [1, 2]}),
+        ({"pairs": [[1, 2], [3, 4], [5, 6]]}, {"pairs": [[1, 2], [3, 4], [5, 6]]}),
+        ({"pair": [1, 2, 3]}, "pair: expected 2 items, not 3"),
+        ({"pair": []}, "pair: expected 2 items, not 0"),
+        ({"both": [1]}, "both: expected 2 items, not 1"),
+        ({"parsed": ["1"]}, "parsed: expected 2 items, not 1"),
+        ({"span": [1]}, "span must be tuple[int, int] or None, not [1] (list)"),
+    ],
+)
+def test_a_list_has_as_many_items_as_the_command_line_takes(
+    written: dict[str, Any], values: dict[str, Any] | str
+) -> None:
+    file, record = ConfigFile("run.json", written), compose("Record", [Counted])
+    if isinstance(values, dict):
+        assert values_of_file(record, file) == values
+    else:
+        with pytest.raises(InvalidSettingsError) as caught:
+            values_of_file(record, file)
+        assert str(caught.value) == f"run.json: {values}"
+
+
+def test_of_very_many_problems_the_message_lists_some_and_the_error_has_all() -> None:
+    wrong = {f"paralel_thing_{number}": number for number in range(4000)}
+    start = time.process_time()
+    with pytest.raises(InvalidSettingsError) as caught:
+        values_of_file(Args, ConfigFile("run.json", {"tp_sise": 1, **wrong}))
+    assert time.process_time() - start < 1
+    assert len(caught.value.problems) == 4001
+    first, *lines, last = str(caught.value).split("\n")
+    assert first == "run.json: there is no setting 'tp_sise'. Did you mean 'tp_size'?"
+    assert lines[-1] == "run.json: there is no setting 'paralel_thing_48'."
+    assert len(lines) == 49 and last == "... and 3951 more"
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 def test_the_same_field_twice_names_both_places(tmp_path: Path) -> None:

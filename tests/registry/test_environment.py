@@ -1,5 +1,6 @@
 """What environment variables mean for a record."""
 
+import argparse
 import enum
 import json
 import traceback
@@ -12,6 +13,7 @@ from registry import (
     A,
     Arg,
     DeprecatedFlagWarning,
+    Derived,
     InvalidSettingsError,
     Namespace,
     Registry,
@@ -58,6 +60,8 @@ class Parallel(Namespace, registry=REGISTRY):
     secret_word: A[str, Arg(secret=True, choices=["red", "blue"])] = "red"
     secret_json: A[dict[str, Any] | None, Arg(secret=True, type_parser=json.loads)] = None
     _own: bool = False
+    rest: A[list[str] | None, Arg(nargs=argparse.REMAINDER)] = None
+    tp_rank = Derived(doc="Rank.")
 
     @derived
     def attn_tp_size(cfg: Any) -> int:
@@ -97,6 +101,14 @@ def values_of(**environ: str) -> dict[str, Any]:
         ("TAGS", '{"a": 1}', {"tags": {"a": 1}}),
         ("PARSED", '{"a": 1}', {"parsed": {"a": 1}}),
         ("PAIRS", "1 '[2]'", {"pairs": [1, [2]]}),
+        ("SWITCH", "1", {"switch": True}),
+        ("SWITCH", "0", {"switch": False}),
+        ("PAIR", "0", {"pair": False}),
+        ("NO_PAIR", "1", {"pair": False}),
+        ("STATE", "1", {"state": True}),
+        ("NAMES", "", {"names": []}),
+        ("NAMES", "  ", {"names": []}),
+        ("REST", "", {"rest": []}),
         ("COUNTED", "3", {"counted": 3}),
         ("APPENDED", "3 4", {"appended": [3, 4]}),
         ("PORT", "7", {"port": 7}),
@@ -115,10 +127,15 @@ def test_a_text_is_read_as_on_the_command_line(name: str, text: str, value: dict
         ("TP_SIZE", "eight", ": invalid int value: 'eight'"),
         ("TP_SIZE", "", " is empty; give it a value or leave it out"),
         ("SWITCH", "", " is empty; give it a value or leave it out"),
-        ("SWITCH", "1", ": expected true or false, not '1'"),
+        ("SWITCH", "2", ": expected true or false, not '2'"),
+        ("SWITCH", "yes", ": expected true or false, not 'yes'"),
         ("PAIR", "off", ": expected true or false, not 'off'"),
         ("STATE", "none", ": expected true or false, not 'none'"),
-        ("NAMES", "", " is empty; give it a value or leave it out"),
+        ("SIZES", "", " is empty; give it a value or leave it out"),
+        ("SIZES", "  ", " is empty; give it a value or leave it out"),
+        ("COLORS", " \t", " is empty; give it a value or leave it out"),
+        ("APPENDED", "  ", " is empty; give it a value or leave it out"),
+        ("PAIRS", " ", " is empty; give it a value or leave it out"),
         ("NAMES", "a 'b", ": words are split as in a shell, but there is no closing quotation"),
         ("SIZES", "1 b", ": invalid int value: 'b'"),
         ("SPAN", "1 2 3", ": expected 2 words, not 3"),
@@ -136,6 +153,12 @@ def test_a_text_is_read_as_on_the_command_line(name: str, text: str, value: dict
             "1",
             " is derived from other settings and cannot be set here; a program "
             "that must state it overrides it after publish()",
+        ),
+        (
+            "TP_RANK",
+            "1",
+            " is a run-time fact and cannot be set here; a program that knows it overrides it "
+            "after publish()",
         ),
         ("WIDE", "1", " is retired; set SERVER_TP_SIZE instead"),
         ("FAST", "1", " is retired; set SERVER_MODE=fast instead"),
@@ -166,6 +189,59 @@ def test_a_variable_that_is_nearly_one_is_warned_of(name: str) -> None:
     meant = "SERVER_NO_PAIR" if "PAIR" in name else "SERVER_TP_SIZE"
     assert str(warning.message) == f"the variable {name} sets nothing. Did you mean {meant!r}?"
     assert warning.filename == __file__
+
+
+class Moe(Namespace, registry=REGISTRY):
+    _NS_PATH = "exec.moe"
+    ep_size: A[int, "Width."] = 1
+    _hidden_size: A[int, "Size."] = 1
+
+
+Both = compose("Both", [Parallel, Moe])
+
+
+@pytest.mark.parametrize(
+    ("rest", "meant"),
+    [
+        ("PARALLEL_TP_SIZE", "TP_SIZE"),
+        ("PARALLEL__TP_SIZE", "TP_SIZE"),
+        ("parallel_tp_size", "TP_SIZE"),
+        ("PARALLEL__TENSOR_PARALLEL_SIZE", "TENSOR_PARALLEL_SIZE"),
+        ("PARALLEL_NO_PAIR", "NO_PAIR"),
+        ("EXEC_MOE_EP_SIZE", "EP_SIZE"),
+        ("EXEC__MOE__EP_SIZE", "EP_SIZE"),
+        ("EXEC_EP_SIZE", "EP_SIZE"),
+        ("EXEC__MOE___HIDDEN_SIZE", "HIDDEN_SIZE"),
+    ],
+)
+def test_a_variable_with_a_namespace_in_its_name_is_warned_of(rest: str, meant: str) -> None:
+    with pytest.warns(UnknownVariableWarning) as caught:
+        assert values_of_environment(Both, "SERVER_", {f"SERVER_{rest}": "8"}) == {}
+    (warning,) = caught
+    assert str(warning.message) == (
+        f"the variable SERVER_{rest} sets nothing; its name has no namespace in it. "
+        f"Did you mean 'SERVER_{meant}'?"
+    )
+
+
+class Cases(Namespace, registry=Registry("cases")):
+    _NS_PATH = "cases"
+    ab: A[int, "One."] = 0
+    AB: A[int, "Another."] = 0
+    cd: A[int, Arg(aliases=["--CD"])] = 0
+    ef: A[bool, "On."] = True
+    NO_EF: A[bool, "On."] = True
+
+
+def test_a_variable_that_could_set_two_fields_is_refused() -> None:
+    Cased = compose("Cased", [Cases])
+    assert values_of_environment(Cased, "S_", {"S_CD": "1"}) == {"cd": 1}
+    with pytest.raises(InvalidSettingsError) as caught:
+        values_of_environment(Cased, "S_", {"S_AB": "1", "S_NO_EF": "true"})
+    assert caught.value.problems == (
+        "S_AB could set ab and AB, which differ in case alone; set them some other way",
+        "S_NO_EF could set NO_EF and no_ef, which differ in case alone; set them some other way",
+    )
 
 
 def test_variables_of_others_are_passed_over() -> None:
