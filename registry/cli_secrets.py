@@ -6,7 +6,9 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Unshown", "is_secret"]
+__all__ = ["Unshown", "conceal", "is_secret"]
+
+_MARK = "_takes_a_secret"  # An attribute of the option.
 
 
 class Unshown:
@@ -31,12 +33,27 @@ class Unshown:
             raise argparse.ArgumentTypeError(problem)
         try:
             return self._convert(text)
-        except (argparse.ArgumentTypeError, ValueError, TypeError):
+        except Exception:  # whatever it raises may have the text
             problem = "the value, which is secret and not shown, does not fit"
         # Not inside of the handler: the error would be part of the new one's context.
         raise argparse.ArgumentTypeError(problem)
 
 
+def conceal(option: argparse.Action) -> None:
+    """Mark an option as one that takes a secret, whatever its action.
+
+    Args:
+        option: the option. If it takes words, no message of its parser has them from now on.
+    """
+    setattr(option, _MARK, True)
+    if option.nargs != 0 and not isinstance(option.type, Unshown):
+        option.type = Unshown(option.type or str)  # type: ignore[arg-type]
+
+
 def is_secret(option: argparse.Action) -> bool:
-    """Tell whether an option takes a secret."""
-    return isinstance(option.type, Unshown)
+    """Tell whether an option takes a secret.
+
+    Args:
+        option: the option; `conceal` has marked those that do.
+    """
+    return getattr(option, _MARK, False)
