@@ -103,7 +103,7 @@ def add_cli_args(
         if path is not None and text != argparse.SUPPRESS:
             listed.append(Option(action, path, arg, text, required))
     if isinstance(parser, ArgumentParser):
-        parser._list(schema, listed)
+        parser._list(schema, listed, env_prefix)
 
 
 def _add(parser: Any, flags: Sequence[str], subject: str, options: dict[str, Any]) -> Any:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["Unshown", "conceal", "is_secret"]
+__all__ = ["Unshown", "conceal", "is_secret", "shown"]
 
 _MARK = "_takes_a_secret"  # An attribute of the option.
+_DASHES = ("-", *"\u2010\u2011\u2012\u2013\u2014\u2015\u2212")  # An editor makes one of two.
+_FEW = 3  # Letters of which a name that is like another one has at least so many.
 
 
 class Unshown:
@@ -28,7 +31,7 @@ class Unshown:
 
     def __call__(self, text: str) -> Any:
         """Return the value of a text; raises ArgumentTypeError."""
-        if text == "***":
+        if "***" in (text, getattr(text, "text", None)):  # as a whole, or of one key
             problem = "*** stands for a secret that was not shown; type the secret itself"
             raise argparse.ArgumentTypeError(problem)
         try:
@@ -57,3 +60,80 @@ def is_secret(option: argparse.Action) -> bool:
         option: the option; `conceal` has marked those that do.
     """
     return getattr(option, _MARK, False)
+
+
+def shown(
+    words: Sequence[str], typed: Sequence[str], options: Mapping[str, argparse.Action]
+) -> str:
+    """Return words as a message may show them, `***` for what can be meant as a secret.
+
+    That is what follows a flag of a secret, or nearly of one, anywhere on the command line.
+
+    Args:
+        words: words that `argparse` could not place.
+        typed: the command line that has them.
+        options: every flag and its option.
+    """
+    secrets = {_letters(flag): flag for flag, option in options.items() if is_secret(option)}
+    hidden: set[str] = set()
+    after = taken = False  # Whether a secret was begun before, and whether this may be one of it.
+    several = False
+    for word in typed if secrets else ():
+        option = _option(word, options)
+        if option is not None:
+            secret = is_secret(option) and option.nargs != 0
+            several = secret and option.nargs not in (None, "?")
+            taken = secret and word in options
+            after = after or secret
+            continue
+        is_flag = word[:1] in _DASHES
+        if taken or several or (after and not is_flag):
+            hidden.add(word)
+            taken = False
+        elif _is_near(_name(word), secrets):
+            after = True
+            taken = _name(word) == word
+        else:
+            taken = False
+    told = ["***" if word in hidden else _cut(word, secrets) for word in words]
+    return " ".join(word if word and word.isprintable() else repr(word) for word in told)
+
+
+def _option(word: str, options: Mapping[str, argparse.Action]) -> argparse.Action | None:
+    """Return the option that a word is the flag of, its value perhaps in the same word."""
+    name = word.partition("=")[0]
+    if name in options or word.startswith("--"):
+        return options.get(name)
+    return options.get(word[:2])
+
+
+def _cut(word: str, secrets: Mapping[str, str]) -> str:
+    """Return a word without what stands behind a name that is nearly that of a secret."""
+    name = _name(word)
+    if not _is_near(name, secrets):
+        return word
+    for letters in secrets:
+        found = re.search(r"[\W_]*".join(letters), name, re.IGNORECASE)
+        if found and found.end() < len(name):
+            return f"{name[: found.end()]}***"
+    return word if name == word else f"{name}{word[len(name)]}***"
+
+
+def _is_near(name: str, secrets: Mapping[str, str]) -> bool:
+    letters = _letters(name)
+    if len(letters) < _FEW:
+        return False
+    if any(letters in each or (len(each) >= _FEW and each in letters) for each in secrets):
+        return True
+    # Imported where it is needed: nobody needs it until something is wrong.
+    import difflib
+
+    return bool(difflib.get_close_matches(letters, secrets, n=1, cutoff=0.7))
+
+
+def _name(word: str) -> str:
+    return re.split(r"[\s=:]", word, maxsplit=1)[0]
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()

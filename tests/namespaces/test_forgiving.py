@@ -107,7 +107,7 @@ def test_text_stays_text_where_a_mapping_holds_text(parser: ArgumentParser) -> N
             "argument --cuda-graph-config.decode.max_bs: expected one argument",
         ),
         (["--=5"], "--= has a value but no flag; write --flag=value"),
-        (["--__"], "unrecognized arguments: --__."),
+        (["--__"], "unrecognized arguments: --__"),
         (
             ["--cuda", "5"],
             "--cuda is ambiguous; it could be --cuda-graph-config, --cuda-graph-backend-decode, "
@@ -142,7 +142,7 @@ def test_text_stays_text_where_a_mapping_holds_text(parser: ArgumentParser) -> N
         ),
         (
             ["--tp-sise", "8"],
-            "unrecognized arguments: --tp-sise 8. Did you mean --tp-size (parallel), "
+            "unrecognized arguments: --tp-sise 8; did you mean --tp-size (parallel), "
             "--pp-size (parallel) or --ep-size (parallel)?",
         ),
     ],
@@ -169,7 +169,7 @@ def test_a_mistyped_required_flag_is_named_and_not_only_missed(
     with pytest.raises(SystemExit):
         parser.parse_args(["--modle-path", "m"])
     assert capsys.readouterr().err.startswith(
-        "serve: error: unrecognized arguments: --modle-path. Did you mean --model-path (model)"
+        "serve: error: unrecognized arguments: --modle-path; did you mean --model-path (model)"
     )
 
 

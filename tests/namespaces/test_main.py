@@ -63,7 +63,7 @@ def test_the_report_reads_well_and_keeps_secrets() -> None:
         ("--model-path", "argument --model-path/--model: expected one argument"),
         (
             "--model m --tp-sise 8",
-            "unrecognized arguments: --tp-sise 8. Did you mean --tp-size (parallel), "
+            "unrecognized arguments: --tp-sise 8; did you mean --tp-size (parallel), "
             "--pp-size (parallel) or --ep-size (parallel)?",
         ),
         (
@@ -190,7 +190,7 @@ def test_check_vets_files_the_last_one_first_and_flags_above_them(tmp_path: Path
             (),
             "attn_tp_size * attn_dp_size * attn_cp_size is tp_size, but ",
         ),
-        ("model: m", ("--tp-sise", "8"), "unrecognized arguments: --tp-sise 8. Did you mean "),
+        ("model: m", ("--tp-sise", "8"), "unrecognized arguments: --tp-sise 8; did you mean "),
         ("model: m", ("--tp-size", "eight"), "argument --tp-size/--tensor-parallel-size: invalid"),
     ],
 )
