@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-__all__ = ["Unshown", "conceal", "is_secret", "shown"]
+__all__ = ["DASH", "Unshown", "conceal", "is_secret", "shown"]
 
 _MARK = "_takes_a_secret"  # An attribute of the option.
-_DASHES = ("-", *"\u2010\u2011\u2012\u2013\u2014\u2015\u2212")  # An editor makes one of two.
+# An editor makes one dash of two, of which argparse knows none.
+DASH = re.compile("[-\u2010-\u2015\u2212]")
 _FEW = 3  # Letters of which a name that is like another one has at least so many.
 
 
@@ -74,7 +75,7 @@ def shown(
         typed: the command line that has them.
         options: every flag and its option.
     """
-    secrets = {_letters(flag): flag for flag, option in options.items() if is_secret(option)}
+    secrets = {_letters(flag) for flag, option in options.items() if is_secret(option)}
     hidden: set[str] = set()
     after = taken = False  # Whether a secret was begun before, and whether this may be one of it.
     several = False
@@ -86,7 +87,7 @@ def shown(
             taken = secret and word in options
             after = after or secret
             continue
-        is_flag = word[:1] in _DASHES
+        is_flag = DASH.match(word) is not None
         if taken or several or (after and not is_flag):
             hidden.add(word)
             taken = False
@@ -107,28 +108,33 @@ def _option(word: str, options: Mapping[str, argparse.Action]) -> argparse.Actio
     return options.get(word[:2])
 
 
-def _cut(word: str, secrets: Mapping[str, str]) -> str:
+def _cut(word: str, secrets: Collection[str]) -> str:
     """Return a word without what stands behind a name that is nearly that of a secret."""
     name = _name(word)
     if not _is_near(name, secrets):
         return word
-    for letters in secrets:
+    for letters in _long(secrets):
         found = re.search(r"[\W_]*".join(letters), name, re.IGNORECASE)
         if found and found.end() < len(name):
             return f"{name[: found.end()]}***"
     return word if name == word else f"{name}{word[len(name)]}***"
 
 
-def _is_near(name: str, secrets: Mapping[str, str]) -> bool:
+def _is_near(name: str, secrets: Collection[str]) -> bool:
     letters = _letters(name)
     if len(letters) < _FEW:
         return False
-    if any(letters in each or (len(each) >= _FEW and each in letters) for each in secrets):
+    if any(letters in each or each in letters for each in _long(secrets)):
         return True
     # Imported where it is needed: nobody needs it until something is wrong.
     import difflib
 
-    return bool(difflib.get_close_matches(letters, secrets, n=1, cutoff=0.7))
+    return bool(difflib.get_close_matches(letters, _long(secrets), n=1, cutoff=0.7))
+
+
+def _long(secrets: Collection[str]) -> list[str]:
+    # That of `-k` is in every other word.
+    return [each for each in secrets if len(each) >= _FEW]
 
 
 def _name(word: str) -> str:

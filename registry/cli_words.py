@@ -13,14 +13,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from registry.cli_keys import KeyedText, MergeKeys
-from registry.cli_secrets import is_secret
+from registry.cli_secrets import DASH, is_secret
 from registry.config_text import MAX_DEPTH
 from registry.errors import RegistryError
 
 __all__ = ["CommandLineError", "Spelling", "dashed", "one_of"]
 
 _SOME = 6  # How many of the flags that were meant a message lists.
-_DASHES = re.compile("[-\u2010-\u2015\u2212]")
 _COMMON = ("enable", "disable")  # Words of a flag that say nothing of what it is about.
 
 
@@ -113,7 +112,7 @@ class Spelling:
         # Imported where it is needed: nobody needs it until something is wrong.
         import difflib
 
-        written = dashed(_DASHES.sub("-", flag))
+        written = dashed(DASH.sub("-", flag))
         part = written.strip("-")
         if not part:
             return ""
@@ -122,6 +121,7 @@ class Spelling:
         # Of a long flag a part is often right, such as the name without what it turns on.
         if not near and len(part) > 3:
             near = [each for each in self._by_dashes if part in each][:3]
+        near = near or [each for each in self._by_dashes if len(each) > 4 and each in f"--{part}"]
         near = near or self._sharing_a_word(part)
         if not near:
             return ""
@@ -137,9 +137,9 @@ class Spelling:
         Returns:
             The end of a sentence, or an empty string.
         """
-        word = next((each for each in words if _DASHES.match(each)), words[0])
+        word = next((each for each in words if DASH.match(each)), words[0])
         name = re.split(r"[\s=:]", word, maxsplit=1)[0]
-        if _DASHES.match(name) or dashed(f"--{name}") in self._by_dashes:
+        if DASH.match(name) or dashed(f"--{name}") in self._by_dashes:
             return self.suggest(name)
         for flag, value in itertools.pairwise(typed):
             if value == word and flag in self.flags and self.flags[flag].nargs == 0:
