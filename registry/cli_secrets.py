@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from registry.cli_keys import KeyedText
+
 __all__ = ["DASH", "Unshown", "conceal", "is_secret", "shown"]
 
 _MARK = "_takes_a_secret"  # An attribute of the option.
@@ -32,7 +34,7 @@ class Unshown:
 
     def __call__(self, text: str) -> Any:
         """Return the value of a text; raises ArgumentTypeError."""
-        if "***" in (text, getattr(text, "text", None)):  # as a whole, or of one key
+        if (text.text if isinstance(text, KeyedText) else text) == "***":
             problem = "*** stands for a secret that was not shown; type the secret itself"
             raise argparse.ArgumentTypeError(problem)
         try:
