@@ -86,7 +86,7 @@ def shown(
         if option is not None:
             secret = is_secret(option) and option.nargs != 0
             several = secret and option.nargs not in (None, "?")
-            taken = secret and word in options
+            taken = secret and (word in options or word.startswith("--")) and "=" not in word
             after = after or secret
             continue
         is_flag = DASH.match(word) is not None
@@ -103,11 +103,17 @@ def shown(
 
 
 def _option(word: str, options: Mapping[str, argparse.Action]) -> argparse.Action | None:
-    """Return the option that a word is the flag of, its value perhaps in the same word."""
+    """Return the option that a word is the flag of, its value perhaps in the same word.
+
+    Of those that the beginning of a flag may stand for it is one of a secret, if there is one.
+    """
     name = word.partition("=")[0]
-    if name in options or word.startswith("--"):
-        return options.get(name)
-    return options.get(word[:2])
+    if name in options:
+        return options[name]
+    if not word.startswith("--"):
+        return options.get(word[:2])
+    begun = [option for flag, option in options.items() if name != "--" and flag.startswith(name)]
+    return next(filter(is_secret, begun), begun[0] if begun else None)
 
 
 def _cut(word: str, secrets: Collection[str]) -> str:

@@ -101,13 +101,13 @@ class Spelling:
         return rewritten, unknown
 
     def suggest(self, flag: str) -> str:
-        """Return a sentence that offers the flags nearest to one that there is not.
+        """Offer the flags nearest to one that there is not.
 
         Args:
             flag: what was typed.
 
         Returns:
-            The sentence with a leading space, or an empty string.
+            The end of a sentence, or an empty string.
         """
         # Imported where it is needed: nobody needs it until something is wrong.
         import difflib
@@ -159,8 +159,8 @@ class Spelling:
         option = self.flags[flag]
         off = ""
         if isinstance(option, argparse.BooleanOptionalAction):
-            off = next(each for each in option.option_strings if each.startswith("--no-"))
-            off = f"; {off} turns it off"
+            off = next((each for each in option.option_strings if each[:5] == "--no-"), "")
+            off = off and f"; {off} turns it off"
         elif option.const is True:
             off = "; leave it out to keep it off"
         return f"{flag} is a switch and takes no value{off}"

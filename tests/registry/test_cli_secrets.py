@@ -118,7 +118,11 @@ def refused(words: list[str]) -> str:
         ),
         (["--tokens.hunter2"], "argument --tokens.***: expected one argument"),
         (["--tokens.a", "--hunter2"], "argument --tokens.***: expected one argument"),
+        # By the beginning of a flag.
         (["--api=hunter2", "x"], "unrecognized arguments: ***"),
+        (["--ap", "my", "hunter2"], "unrecognized arguments: ***"),
+        (["--n", "my", "hunter2"], "unrecognized arguments: ***"),
+        (["--pi", "a", "--hunter2"], "unrecognized arguments: ***"),
     ],
 )
 def test_a_mistake_shows_no_secret(words: list[str], message: str) -> None:

@@ -154,7 +154,7 @@ def test_the_top_must_be_a_mapping(suffix: str, content: str, found: str, tmp_pa
             "x.y = [{z = 2026-12-01}]",
             "~: the key 'x.y[0].z' is a date or time; write it as a string, in quotes",
         ),
-        (".json", '{"a": 1,\n}', "~:2: not JSON: "),
+        (".json", '{"a": 1,\n]', "~:2: not JSON: "),
         (".json", '{"a": 1}\n{}', "~:2: not JSON: Extra data"),
         (".json", "// x\n{}", "~:1: not JSON: Expecting value"),
         (".json", '{"x": [{"a": 1, "a": 2}]}', "~: the key 'a' is given twice; remove one of them"),
