@@ -12,6 +12,7 @@ import argparse
 import itertools
 import json
 import multiprocessing
+import os
 import pickle
 import sys
 import warnings
@@ -30,6 +31,8 @@ from registry import (
     add_cli_args,
     add_completion,
 )
+from registry.cli_page import show
+from registry.errors import did_you_mean
 
 __all__ = ["main"]
 
@@ -51,6 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         "Show what a launch command of the server sets, and what a process that receives it "
         "derives from it. `check` in front of it vets it, or a file, without that process.",
     )
+    if words and not words[0].startswith("-"):
+        _refuse_first(parser, words[0])
     args, record = _parsed(parser, words)
     # Spawned, not forked: the process shares nothing with this one but what it imports.
     context = multiprocessing.get_context("spawn")
@@ -60,23 +65,57 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _refuse_first(parser: ArgumentParser, word: str) -> None:
+    """Refuse a first word that is a file, or nearly the name of the command."""
+    if _is_file(word):
+        problem = f"{word!r} stands alone; type `--config {word}` to launch with the file, or "
+        parser.error(f"{problem}`check {word}` to vet it")
+    if hint := did_you_mean(word, ["check"]):
+        parser.error(f"there is no command {word!r}.{hint}")
+
+
 def _check(words: Sequence[str]) -> int:
     """Say whether files and flags would be launched, and what they set and imply."""
     parser = _parser(
         "python -m namespaces check",
         "Say whether a launch command or file of the server is valid, and what it sets and "
         "implies: `check FILE ...`, `check -- <launch flags>` or both. The exit status is 0 or 2.",
+        "%(prog)s [-h [TOPIC]] [--json] [--explain NAME] [--print-completion {bash,zsh}] "
+        "[--config FILE] [FILE ...] [-- --flag VALUE ...]",
     )
-    files = list(itertools.takewhile(lambda word: not word.startswith("-"), words))
-    flags = words[len(files) :]
-    flags = flags[1:] if flags[:1] == ["--"] else flags
-    args, record = _parsed(parser, [*(f"--config={file}" for file in files), *flags])
+    args, record = _parsed(parser, _without_files(parser, words))
     _print(parser, args, lambda: describe(pickle.dumps(record), args.explain), format_check)
     return 0
 
 
-def _parser(prog: str, description: str) -> ArgumentParser:
-    parser = ArgumentParser(prog=prog, retired=RETIRED, description=description)
+def _without_files(parser: ArgumentParser, words: Sequence[str]) -> list[str]:
+    """Return a command line of `check` as one of flags alone, each file after `--config`.
+
+    In front of `--` the files are the words at the beginning, and those that no flag takes and
+    that look like files.
+    """
+    end = words.index("--") if "--" in words else len(words)
+    first = list(itertools.takewhile(lambda word: not word.startswith("-"), words[:end]))
+    # Objects of their own: the same word may be a file in one place and a value in another.
+    own = [_Word(word) for word in words[len(first) : end]]
+    stray = parser.parse_known_args(own)[1]
+    files = [word for word in stray if not word.startswith("-") and _is_file(word)]
+    flags = [word for word in own if not any(word is file for file in files)]
+    return [*(f"--config={file}" for file in [*first, *files]), *flags, *words[end + 1 :]]
+
+
+class _Word(str):
+    """A word of a command line, told apart from an equal one by being another object."""
+
+    __slots__ = ()
+
+
+def _is_file(word: str) -> bool:
+    return word.lower().endswith((".yaml", ".yml", ".toml", ".json")) or os.path.isfile(word)
+
+
+def _parser(prog: str, description: str, usage: str | None = None) -> ArgumentParser:
+    parser = ArgumentParser(prog=prog, retired=RETIRED, description=description, usage=usage)
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument(
         "--explain",
@@ -111,7 +150,15 @@ def _print(
         report = report_of()
     except RegistryError as error:
         parser.error("; ".join(str(error).splitlines()))
-    print(json.dumps(report, indent=2, default=repr) if args.json else layout(report))
+    text = json.dumps(report, indent=2, default=repr) if args.json else layout(report)
+    # A character that the output has no code for is written as an escape.
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        show(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    except OSError as error:
+        # Python flushes once more when it exits, and would complain then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        parser.exit(2, f"{parser.prog}: error: the report cannot be written: {error.strerror}\n")
 
 
 if __name__ == "__main__":

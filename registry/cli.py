@@ -16,6 +16,7 @@ from registry.cli_layers import Layers, add_layers
 from registry.cli_page import Option, description
 from registry.cli_parser import ArgumentParser
 from registry.cli_record import is_required
+from registry.cli_secrets import conceal
 from registry.cli_types import flags_of, options_of
 from registry.errors import FieldDeclarationError
 from registry.instance import schema_of
@@ -97,10 +98,12 @@ def add_cli_args(
             "help": text.replace("%", "%%"),  # argparse would take one for a placeholder
         }
         action = _add(groups[path], flags, subject, options)
+        if arg.secret:
+            conceal(action)
         if path is not None and text != argparse.SUPPRESS:
             listed.append(Option(action, path, arg, text, required))
     if isinstance(parser, ArgumentParser):
-        parser._list(schema, listed)
+        parser._list(schema, listed, env_prefix)
 
 
 def _add(parser: Any, flags: Sequence[str], subject: str, options: dict[str, Any]) -> Any:

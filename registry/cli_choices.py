@@ -9,7 +9,7 @@ from typing import Any
 
 from registry.errors import did_you_mean
 
-__all__ = ["choice_options", "chosen_by_word", "word_of"]
+__all__ = ["choice_options", "chosen_by_word", "guarded", "word_of"]
 
 
 def word_of(value: Any) -> str:
@@ -45,9 +45,12 @@ def choice_options(
     def choose(text: str) -> Any:
         try:
             value = convert(text)
-        except ValueError:
-            value = text
-        if value not in allowed:
+            known = value in allowed
+        except argparse.ArgumentTypeError:
+            raise
+        except Exception:  # whatever it raises, the text is no choice
+            known = False
+        if not known:
             raise argparse.ArgumentTypeError(
                 f"invalid choice: {text!r} (choose from {', '.join(words)})."
                 f"{did_you_mean(text, words)}"
@@ -55,6 +58,35 @@ def choice_options(
         return value
 
     return {"type": choose, "choices": allowed, "metavar": "{" + ",".join(words) + "}"}
+
+
+def guarded(convert: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a parser whose every error `argparse` takes for a text that does not fit.
+
+    `Decimal`, for one, raises an ArithmeticError.
+
+    Args:
+        convert: turns the text into a value.
+
+    Example:
+        >>> guarded({"one": 1}.__getitem__)("two")
+        Traceback (most recent call last):
+        ValueError: KeyError: 'two'
+    """
+    if convert in (str, int, float):
+        return convert
+
+    def parse_text(text: str) -> Any:
+        try:
+            return convert(text)
+        except (argparse.ArgumentTypeError, ValueError, TypeError):
+            raise
+        except Exception as error:
+            raise ValueError(f"{type(error).__name__}: {error}") from error
+
+    # argparse says what the text should have been by the name of what reads it.
+    parse_text.__name__ = getattr(convert, "__name__", repr(convert))
+    return parse_text
 
 
 def chosen_by_word(values: list[Any]) -> dict[str, Any]:

@@ -71,6 +71,7 @@ class HelpPages:
 
     def __init__(self) -> None:
         self.records: list[tuple[Schema, Sequence[Option]]] = []
+        self.prefixes: list[str] = []  # Those of environment variables.
 
     @property
     def options(self) -> list[Option]:
@@ -175,6 +176,10 @@ class HelpPages:
             f"{before}{options[0].path}": "a namespace with its options",
             f"{before}WORD": "options with that word in their name or description",
             f"{before}all": f"all {len(options)} options",
+            **{
+                f"{each}NAME": "variables, which set what the command line leaves out"
+                for each in self.prefixes
+            },
         }
 
     def _sections(self) -> dict[str, Section]:

@@ -22,14 +22,18 @@ class KeyedText(str):
 
     Attributes:
         keys: the key, and those of the mappings around it, the outermost first.
+        text: what was typed for it.
     """
 
     keys: tuple[str, ...]
+    text: str
 
     def __new__(cls, text: str, keys: Sequence[str]) -> KeyedText:
         """Make the word out of what was typed and where it belongs."""
-        made = super().__new__(cls, text)
+        # As a word it begins with a dot: argparse would take one with a dash for a flag.
+        made = super().__new__(cls, f".{'.'.join(keys)}={text}")
         made.keys = tuple(keys)
+        made.text = text
         return made
 
 
@@ -55,14 +59,19 @@ def keyed(parse: Callable[[str], Any], annotation: Any) -> Callable[[str], Any]:
     def parse_text(text: str) -> Any:
         if not isinstance(text, KeyedText):
             return parse(text)
-        candidates: list[Any] = [str(text)]
+        candidates: list[Any] = [text.text]
         with contextlib.suppress(ValueError, RecursionError):  # no JSON: text it is
-            candidates.insert(0, json.loads(text))
+            candidates.insert(0, json.loads(text.text))
         nested = [_nested(text.keys, value) for value in candidates]
-        chosen = next((each for each in nested if fits(each, annotation)), nested[0])
-        if chosen is not nested[-1]:
-            _require_plain(text)
-        return KeyedValues(parse(json.dumps(chosen)))
+        try:
+            chosen = next((each for each in nested if fits(each, annotation)), nested[0])
+            if chosen is not nested[-1]:
+                _require_plain(text.text)
+            written = json.dumps(chosen)
+        except RecursionError as error:
+            problem = "expected JSON, but it is nested too deeply"
+            raise argparse.ArgumentTypeError(problem) from error
+        return KeyedValues(parse(written))
 
     return parse_text
 
@@ -82,7 +91,10 @@ class MergeKeys(argparse.Action):
         kinds = (type(before), type(values))
         if KeyedValues in kinds and isinstance(before, dict) and isinstance(values, dict):
             alone = all(isinstance(each, KeyedValues) and each.alone for each in (before, values))
-            values = KeyedValues(merged(before, values))
+            try:
+                values = KeyedValues(merged(before, values))
+            except RecursionError as error:
+                raise argparse.ArgumentError(self, "the value is nested too deeply") from error
             values.alone = alone
         setattr(namespace, self.dest, values)
 

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from registry.cli_help import HelpAction, HelpPages
 from registry.cli_page import Option, show
 from registry.cli_record import from_cli_args
+from registry.cli_secrets import shown
 from registry.cli_words import CommandLineError, Spelling
 from registry.errors import ComposeError, DeclarationError, RegistryError
 from registry.schema import Schema
@@ -54,11 +55,13 @@ class ArgumentParser(argparse.ArgumentParser):
         self._namespace_of: dict[str, str] = {}
         super().__init__(*args, **options)
         self._retired = dict(retired or {})
+        self._typed: list[str] = []
         self._unknown: list[str] = []
         for parent in options.get("parents", ()):
             if isinstance(parent, ArgumentParser):
                 for schema, listed in parent._pages.records:
                     self._list(schema, listed)
+                self._pages.prefixes += parent._pages.prefixes
 
     def add_argument(self, *names: Any, **options: Any) -> argparse.Action:
         """Add an option; as in `argparse`, where the action "help" knows topics."""
@@ -110,7 +113,8 @@ class ArgumentParser(argparse.ArgumentParser):
     def full_message(self, message: str) -> str:
         """Return an error with what is likely to be its cause before it, an unknown flag."""
         if self._unknown:
-            return f"{self._unrecognized(self._unknown)} Then: {message}"
+            problem = self._unrecognized(self._unknown, self._typed)
+            return f"{problem}{'' if problem.endswith('?') else '.'} Then: {message}"
         return message
 
     def parse_args(  # type: ignore[override]
@@ -119,13 +123,13 @@ class ArgumentParser(argparse.ArgumentParser):
         """Parse a command line; as in `argparse`, with the nearest flags for an unknown one."""
         words, unknown = self._rewrite(args)
         # argparse would complain first of a required flag, which often is the one mistyped.
-        self._unknown = unknown
+        self._typed, self._unknown = words, unknown
         try:
             parsed, rest = super().parse_known_args(words, namespace)
         finally:
-            self._unknown = []
+            self._typed, self._unknown = [], []
         if rest:
-            self.error(self._unrecognized(rest))
+            self.error(self._unrecognized(rest, words))
         return parsed
 
     def parse_known_args(  # type: ignore[override]
@@ -170,25 +174,30 @@ class ArgumentParser(argparse.ArgumentParser):
             self.error(str(error))
 
     def _spelling(self) -> Spelling:
-        flags = {flag: each for each in self._every_action() for flag in each.option_strings}
-        return Spelling(flags, self._namespace_of, self._retired, self.allow_abbrev)
+        actions = self._every_action()
+        flags = {flag: each for each in actions for flag in each.option_strings}
+        kinds = (argparse.PARSER, argparse.REMAINDER)
+        forwards = any(each.nargs in kinds for each in actions if not each.option_strings)
+        return Spelling(flags, self._namespace_of, self._retired, self.allow_abbrev, forwards)
 
     def _every_action(self) -> Sequence[argparse.Action]:
         # argparse has no public list of a parser's options; this one is as old as argparse.
         return self._actions
 
-    def _list(self, schema: Schema, options: Sequence[Option]) -> None:
-        """Let the help know of a record's options."""
+    def _list(
+        self, schema: Schema, options: Sequence[Option], env_prefix: str | None = None
+    ) -> None:
+        """Let the help know of a record's options, and of the variables under them."""
         self._namespace_of.update(schema.namespaces)
         if not options:
             return
+        if env_prefix is not None:
+            self._pages.prefixes.append(env_prefix)
         self._pages.records.append((schema, options))
         for action in self._help_actions:
             action.take_topics()
 
-    def _unrecognized(self, words: Sequence[str]) -> str:
-        word = next((each for each in words if each.startswith("-")), words[0])
-        flag = word.partition("=")[0]
+    def _unrecognized(self, words: Sequence[str], typed: Sequence[str]) -> str:
         spelling = self._spelling()
-        hint = spelling.suggest(flag) if flag[:1] == "-" else ""
-        return f"unrecognized arguments: {spelling.shown(words)}.{hint}"
+        told = shown(words, typed, spelling.flags)
+        return f"unrecognized arguments: {told}{spelling.hint(words, typed)}"

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from registry.cli_choices import choice_options, word_of
+from registry.cli_choices import choice_options, guarded, word_of
 from registry.cli_keys import MergeKeys, keyed
 from registry.cli_rules import kind_of
 from registry.cli_secrets import Unshown
@@ -44,6 +44,8 @@ def options_of(subject: str, annotation: Any, arg: Arg, default: Any) -> dict[st
             problem = f"has the type {annotation}, which no text turns into; give its "
             problem += "Arg a type_parser, or no_cli=True"
             raise FieldDeclarationError("", subject, problem)
+    if "type" in options:
+        options["type"] = guarded(options["type"])
     if arg.choices is not None:
         _limit(subject, options, arg.choices)
     for name in ("nargs", "const", "metavar"):
@@ -83,7 +85,7 @@ def _limit(subject: str, options: dict[str, Any], choices: Sequence[Any]) -> Non
         # A choice is written as the value or as the text that stands for it, such as "none".
         try:
             allowed.append(convert(choice) if isinstance(choice, str) else choice)
-        except (ValueError, TypeError, argparse.ArgumentTypeError) as error:
+        except Exception as error:
             problem = f"has the choice {choice!r}, which its own type does not take: {error}"
             raise FieldDeclarationError("", subject, problem) from error
     options.update(choice_options(convert, allowed, list(map(word_of, choices))))
@@ -95,7 +97,12 @@ def _reported(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     def parse_text(text: str) -> Any:
         try:
             return parse(text)
+        except argparse.ArgumentTypeError:
+            raise
         except (ValueError, TypeError) as error:
             raise argparse.ArgumentTypeError(str(error)) from error
+        except Exception as error:  # its text alone may say little, as that of a KeyError
+            problem = f"invalid value: {text!r} ({type(error).__name__}: {error})"
+            raise argparse.ArgumentTypeError(problem) from error
 
     return parse_text

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import argparse
 import functools
+import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from registry.cli_keys import KeyedText, MergeKeys
-from registry.cli_secrets import is_secret
+from registry.cli_secrets import DASH, is_secret
+from registry.config_text import MAX_DEPTH
 from registry.errors import RegistryError
 
 __all__ = ["CommandLineError", "Spelling", "dashed", "one_of"]
 
 _SOME = 6  # How many of the flags that were meant a message lists.
+_COMMON = ("enable", "disable")  # Words of a flag that say nothing of what it is about.
 
 
 class CommandLineError(RegistryError, ValueError):
@@ -42,6 +46,11 @@ class Spelling:
         namespaces: the path of each field's namespace, by the field.
         retired: what to type instead, by flags that there were once.
         abbreviated: whether the beginning of a flag will do.
+        forwards: whether some words are for another parser, such as that of a subcommand, where
+            the same flag may be another one.
+
+    Attributes:
+        flags: every flag and its action.
     """
 
     def __init__(
@@ -50,16 +59,18 @@ class Spelling:
         namespaces: Mapping[str, str],
         retired: Mapping[str, str],
         abbreviated: bool = True,
+        forwards: bool = False,
     ) -> None:
-        self._flags = flags
+        self.flags = flags
         self._namespaces = namespaces
         self._retired = {dashed(flag): instead for flag, instead in retired.items()}
         self._abbreviated = abbreviated
+        self._forwards = forwards
 
     @functools.cached_property
     def _by_dashes(self) -> dict[str, str]:
         # At first need: most command lines have every flag as it is.
-        return {dashed(flag): flag for flag in self._flags}
+        return {dashed(flag): flag for flag in self.flags}
 
     def rewrite(self, words: Sequence[str]) -> tuple[list[str], list[str]]:
         """Return the words for `argparse`, and the flags among them that cannot be right.
@@ -77,65 +88,96 @@ class Spelling:
         for word in rest:
             if word == "--":
                 return [*rewritten, word, *rest], unknown
-            if not word.startswith("--") or word.partition("=")[0] in self._flags:
+            if word.startswith("--") and word.partition("=")[0] not in self.flags:
+                self._refuse_one_word(word)
+                rewritten += self._written(word, rest, unknown)
+            else:
                 rewritten.append(word)
-                continue
-            self._refuse_one_word(word)
-            rewritten += self._written(word, rest, unknown)
+            if not self._forwards:
+                self._refuse_value(rewritten[-1])
+            option = self.flags.get(rewritten[-1])
+            if option is not None and option.nargs == argparse.REMAINDER:
+                return [*rewritten, *rest], unknown
         return rewritten, unknown
 
     def suggest(self, flag: str) -> str:
-        """Return a sentence that offers the flags nearest to one that there is not.
+        """Offer the flags nearest to one that there is not.
 
         Args:
             flag: what was typed.
 
         Returns:
-            The sentence with a leading space, or an empty string.
+            The end of a sentence, or an empty string.
         """
         # Imported where it is needed: nobody needs it until something is wrong.
         import difflib
 
-        near = difflib.get_close_matches(dashed(flag), self._by_dashes, n=3, cutoff=0.7)
+        written = dashed(DASH.sub("-", flag))
+        part = written.strip("-")
+        if not part:
+            return ""
+        near = [f"--{part}"] if f"--{part}" in self._by_dashes else []
+        near = near or difflib.get_close_matches(f"--{part}", self._by_dashes, n=3, cutoff=0.7)
         # Of a long flag a part is often right, such as the name without what it turns on.
-        part = flag.strip("-")
         if not near and len(part) > 3:
             near = [each for each in self._by_dashes if part in each][:3]
+        near = near or [each for each in self._by_dashes if len(each) > 4 and each in f"--{part}"]
+        near = near or self._sharing_a_word(part)
         if not near:
             return ""
-        return f" Did you mean {one_of([self._offered(self._by_dashes[each]) for each in near])}?"
+        return f"; did you mean {one_of([self._offered(self._by_dashes[each]) for each in near])}?"
 
-    def shown(self, words: Sequence[str]) -> str:
-        """Return words as a message may show them, `***` for what can be meant as a secret.
+    def hint(self, words: Sequence[str], typed: Sequence[str]) -> str:
+        """Return what to type instead of words that `argparse` could not place.
 
         Args:
-            words: words that `argparse` could not place.
+            words: the words.
+            typed: the command line that has them.
+
+        Returns:
+            The end of a sentence, or an empty string.
         """
-        shown, hidden = [], False
-        for word in words:
-            name, equals, _ = word.partition("=")
-            if name.startswith("-"):
-                hidden = self._is_near_secret(name)
-            if hidden and equals:
-                word = f"{name}=***"
-            elif hidden and not name.startswith("-"):
-                word = "***"
-            shown.append(word)
-        return " ".join(shown)
+        word = next((each for each in words if DASH.match(each)), words[0])
+        name = re.split(r"[\s=:]", word, maxsplit=1)[0]
+        if DASH.match(name) or dashed(f"--{name}") in self._by_dashes:
+            return self.suggest(name)
+        for flag, value in itertools.pairwise(typed):
+            if value == word and flag in self.flags and self.flags[flag].nargs == 0:
+                return f"; {self._takes_no_value(flag)}"
+        return ""
 
-    def _is_near_secret(self, name: str) -> bool:
-        secret = [flag for flag, action in self._flags.items() if is_secret(action)]
-        if not secret:
-            return False
-        # Imported where it is needed, as above.
-        import difflib
+    def _sharing_a_word(self, part: str) -> list[str]:
+        """Return some flags that have a word of another one, the rarest of its words."""
+        sharing = []
+        for word in part.split("-"):
+            having = [each for each in self._by_dashes if word in each.split("-")]
+            if len(word) > 3 and word not in _COMMON and 0 < len(having) <= _SOME:
+                sharing.append(having)
+        return min(sharing, key=len, default=[])[:3]
 
-        part = name.strip("-")
-        near = difflib.get_close_matches(dashed(name), secret, n=1, cutoff=0.7)
-        return bool(near) or (len(part) > 2 and any(part in flag for flag in secret))
+    def _takes_no_value(self, flag: str) -> str:
+        option = self.flags[flag]
+        off = ""
+        if isinstance(option, argparse.BooleanOptionalAction):
+            off = next((each for each in option.option_strings if each[:5] == "--no-"), "")
+            off = off and f"; {off} turns it off"
+        elif option.const is True:
+            off = "; leave it out to keep it off"
+        return f"{flag} is a switch and takes no value{off}"
+
+    def _refuse_value(self, word: str) -> None:
+        """Refuse a value that `argparse` drops, or tells of as if it were no value."""
+        name, equals, value = word.partition("=")
+        if not equals or name not in self.flags:
+            return
+        if self.flags[name].nargs == 0:
+            raise CommandLineError(self._takes_no_value(name))
+        if value == "--":
+            problem = "the text -- cannot be typed here; set it in a file or by a variable"
+            raise CommandLineError(f"argument {name}: {problem}")
 
     def _offered(self, flag: str) -> str:
-        path = self._namespaces.get(self._flags[flag].dest)
+        path = self._namespaces.get(self.flags[flag].dest)
         return flag if path is None else f"{flag} ({path})"
 
     def _written(self, word: str, rest: Iterator[str], unknown: list[str]) -> list[str]:
@@ -146,8 +188,11 @@ class Spelling:
         written = dashed(name)
         if written in self._by_dashes:
             return [self._by_dashes[written] + equals + value]
-        if any(flag.startswith(name) for flag in self._flags):
+        if whole := [flag for flag in self.flags if flag.startswith(name)]:
             self._refuse_ambiguous(name, name)
+            # Several of one option, which some versions of argparse take for ambiguous.
+            if len(whole) > 1 and self._abbreviated:
+                return [whole[0] + equals + value]
             return [word]
         if written in self._retired:
             raise CommandLineError(f"{name} is retired; type {self._retired[written]} instead")
@@ -160,18 +205,32 @@ class Spelling:
             self._refuse_ambiguous(name, dashed(base))
         if len(meant) != 1:
             if " " not in name:  # argparse takes it for a value
-                unknown.append(name)
+                unknown.append(word)
             return [word]
         (flag,) = meant
-        if not isinstance(self._flags[flag], MergeKeys):
+        return [flag, self._keyed(flag, name, keys.split("."), value if equals else None, rest)]
+
+    def _keyed(
+        self, flag: str, name: str, keys: list[str], value: str | None, rest: Iterator[str]
+    ) -> KeyedText:
+        """Return the value of one key of a mapping, from the same word or the next one."""
+        option = self.flags[flag]
+        if is_secret(option):
+            name = f"{flag}.***"
+        if not isinstance(option, MergeKeys):
             raise CommandLineError(f"{name}: {flag} takes its value as a whole, not by key")
-        if not all(keys.split(".")):
+        if len(keys) > MAX_DEPTH:
+            problem = f"{len(keys)} keys are nested too deeply; at most {MAX_DEPTH} are taken"
+            raise CommandLineError(f"argument {flag}: {problem}")
+        if not all(keys):
             raise CommandLineError(f"{name}: expected a key after each dot")
-        if not equals:
-            value = next(rest, "")
-            if not value or value in self._flags:
+        if any(key.split() != [key] for key in keys):
+            raise CommandLineError(f"{name!r}: a key has no white space")
+        if value is None:
+            value = next(rest, None)
+            if value is None or (value.startswith("-") and not _is_value(value)):
                 raise CommandLineError(f"argument {name}: expected one argument")
-        return [flag, KeyedText(value, keys.split("."))]
+        return KeyedText(value, keys)
 
     def _meant(self, written: str) -> set[str]:
         """Return the flags that a spelling, whole or its beginning, can stand for."""
@@ -184,7 +243,7 @@ class Spelling:
     def _refuse_ambiguous(self, name: str, beginning: str) -> None:
         """Refuse the beginning of flags that set different things."""
         first: dict[int, str] = {}
-        for flag, action in self._flags.items():
+        for flag, action in self.flags.items():
             if flag.startswith(beginning):
                 first.setdefault(id(action), flag)
         if self._abbreviated and len(first) > 1:
@@ -194,12 +253,27 @@ class Spelling:
 
     def _refuse_one_word(self, word: str) -> None:
         name, *value = word.split(None, 1)
-        meant = self._meant(dashed(name)) if value and "=" not in name else set()
+        if not value or "=" in name:
+            return
+        base, dot, _ = name.partition(".")
+        meant = self._meant(dashed(name))
+        if not meant and dot and base.strip("-_"):
+            meant = self._meant(dashed(base))
         if meant:
-            if any(is_secret(self._flags[flag]) for flag in meant):
+            if any(is_secret(self.flags[flag]) for flag in meant):
+                name = f"{base}.***" if dot else name
                 word, value = f"{name} ***", ["***"]
             problem = f"{word!r} is one word; a flag and its value are two: {name!r} {value[0]!r}"
             raise CommandLineError(problem)
+
+
+def _is_value(word: str) -> bool:
+    """Tell whether a word that begins with a dash is a value, as `argparse` decides it."""
+    try:
+        float(word)
+    except ValueError:
+        return word == "-" or " " in word
+    return True
 
 
 def one_of(names: Sequence[str]) -> str:

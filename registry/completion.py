@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,9 @@ from registry.cli_page import show
 __all__ = ["add_completion"]
 
 _SHELLS = ("bash", "zsh")
+# What a shell takes as it stands. Bash expands what it completes, `$(...)` included, and splits it
+# at white space, colons and equals signs.
+_PLAIN = re.compile(r"[\w@%+,./-]+")
 
 
 def add_completion(
@@ -26,13 +30,15 @@ def add_completion(
 
     An operator loads it with `eval "$(serve --print-completion bash)"`. A shell completes the
     first word of a command line, so `python -m serve` needs a name of one word, such as
-    `alias serve='python -m serve'`.
+    `alias serve='python -m serve'`. Choices that a shell would not take as they stand, such as
+    those with a space or a quote, are not offered.
 
     Args:
         parser: the parser; its options may be added later.
         flag: the option's flag.
         command: the word that the shell completes after. None takes the last word of the
-            parser's `prog`.
+            parser's `prog`. It is a plain word, of letters, digits and `@%+,./_-`; of any other
+            no script is printed.
 
     Example:
         >>> parser = argparse.ArgumentParser(prog="python -m serve", add_help=False)
@@ -69,7 +75,11 @@ class _PrintCompletion(argparse.Action):
         except ImportError as error:
             problem = "needs a package; pip install 'namespace-registry[completion]'"
             raise argparse.ArgumentError(self, problem) from error
-        command = self.command or parser.prog.split()[-1].rpartition("/")[2]
+        command = self.command or "".join(parser.prog.split()[-1:]).rpartition("/")[2]
+        if command.startswith("-") or not _PLAIN.fullmatch(command):
+            problem = f"a shell completes after a plain word, not {command!r}; give "
+            problem += 'add_completion() another one, command="serve"'
+            raise argparse.ArgumentError(self, problem)
         with _as_typed(parser, command):
             script = shtab.complete(parser, values)
         show(f"{script}\n")
@@ -84,7 +94,8 @@ def _as_typed(parser: argparse.ArgumentParser, command: str) -> Iterator[None]:
     try:
         parser.prog = command
         for action, choices, _ in before:
-            action.choices, action.metavar = list(map(word_of, choices or ())), None
+            words = map(word_of, choices or ())
+            action.choices, action.metavar = list(filter(_PLAIN.fullmatch, words)), None
         yield
     finally:
         parser.prog = prog

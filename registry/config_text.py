@@ -115,7 +115,9 @@ def real(where: str, text: str) -> float:
     """
     value = float(text)
     if math.isinf(value) and "inf" not in text:
-        raise ConfigFileError(where, f"the number {text[:40]} is too large; write a smaller one")
+        raise ConfigFileError(
+            where, "a number is too large; write a smaller one, or a text in quotes"
+        )
     return value
 
 

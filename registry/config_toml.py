@@ -90,6 +90,5 @@ def _check_toml(path: str, value: Any, name: str, depth: int) -> None:
     elif not isinstance(value, str | float):
         raise ConfigFileError(
             path,
-            f"the key {name!r} is a date or time; write it as a string, in quotes: "
-            f'"{value.isoformat()}"',
+            f"the key {name!r} is a date or time; write it as a string, in quotes",
         )

@@ -96,6 +96,8 @@ class YamlReader:
             line = min(mark.line + 1, self._last) if mark is not None else 0
             where = f"{self._path}:{line}" if line else self._path
             problem = getattr(error, "problem", None) or str(error)
+            # The parser in Python adds what was written, which may be a secret without its quotes.
+            problem = re.sub(r"(tag handle) .*", r"\1", problem, flags=re.DOTALL)
             if "maximum nesting depth" in problem:
                 raise too_deep(where) from error
             parts = ("not YAML", getattr(error, "context", None), problem)
@@ -113,15 +115,23 @@ class YamlReader:
         yaml, name = self._yaml, event.anchor
         if isinstance(event, yaml.AliasEvent):
             if name not in self._anchors:
-                raise self._error(event, f"*{name} has no anchor &{name} before it; define one")
+                raise self._error(
+                    event,
+                    "an alias has no anchor before it; define one, "
+                    "or write a text that begins with * in quotes",
+                )
             found = self._anchors[name]
             if found is None:
-                raise self._error(event, f"*{name} stands inside of &{name} itself; remove it")
+                raise self._error(event, "an alias stands inside of its own anchor; remove it")
             # A copy, or a change of one setting would change another.
             return self._copy(event, found[0], depth), found[1]
         if name is not None:
             if name in self._anchors:
-                raise self._error(event, f"the anchor &{name} is defined twice; rename one")
+                raise self._error(
+                    event,
+                    "an anchor is defined twice; rename one, "
+                    "or write a text that begins with & in quotes",
+                )
             self._anchors[name] = None
         result: tuple[Any, Mapping[str | int, Key]]
         if isinstance(event, yaml.ScalarEvent):
@@ -169,8 +179,10 @@ class YamlReader:
         return value
 
     def _bad_tag(self, event: Any) -> ConfigFileError:
-        tag = event.tag.replace(_CORE, "!!")
-        return self._error(event, f"the tag {tag} is not allowed here; write a plain value")
+        return self._error(
+            event,
+            "a tag is not allowed here; write a plain value, in quotes if it begins with !",
+        )
 
     def _sequence(self, start: Any, depth: int) -> tuple[list[Any], Mapping[str | int, Key]]:
         if start.tag not in (None, "!", _CORE + "seq"):
@@ -197,7 +209,7 @@ class YamlReader:
             key, _ = self._node(event, depth + 1)
             merge = plain and key == "<<"
             if not isinstance(key, str):
-                advice = f'it in quotes, "{event.value}"' if plain else "a string"
+                advice = "it in quotes" if plain else "a string"
                 raise self._error(
                     event, f"a key must be a string, not {kind_of(key)}; write {advice}"
                 )

@@ -106,8 +106,72 @@ def test_text_stays_text_where_a_mapping_holds_text(parser: ArgumentParser) -> N
             ["--cuda-graph-config.decode.max_bs"],
             "argument --cuda-graph-config.decode.max_bs: expected one argument",
         ),
+        (
+            ["--cuda-graph-config.decode.max_bs 64"],
+            "'--cuda-graph-config.decode.max_bs 64' is one word; a flag and its value are two: "
+            "'--cuda-graph-config.decode.max_bs' '64'",
+        ),
+        (
+            ["--cuda_graph_config.decode 5", "zz"],
+            "'--cuda_graph_config.decode 5' is one word; a flag and its value are two: "
+            "'--cuda_graph_config.decode' '5'",
+        ),
+        (
+            ["--mm-process-config.a b=5"],
+            "'--mm-process-config.a b=5' is one word; a flag and its value are two: "
+            "'--mm-process-config.a' 'b=5'",
+        ),
+        (["--mm-process-config.a ", "5"], "'--mm-process-config.a ': a key has no white space"),
+        (
+            ["--mm-process-config.a", "--tp-size", "8"],
+            "argument --mm-process-config.a: expected one argument",
+        ),
+        (["--mm-process-config.a", "-x"], "argument --mm-process-config.a: expected one argument"),
+        (
+            ["--mm-process-config" + ".a" * 1500, "1"],
+            "argument --mm-process-config: 1500 keys are nested too deeply; at most 100 are taken",
+        ),
+        (
+            ["--mm-process-config" + ".a" * 101 + "=1"],
+            "argument --mm-process-config: 101 keys are nested too deeply; at most 100 are taken",
+        ),
         (["--=5"], "--= has a value but no flag; write --flag=value"),
-        (["--__"], "unrecognized arguments: --__."),
+        (
+            ["--enable-reasoning"],
+            "unrecognized arguments: --enable-reasoning; did you mean --reasoning-parser "
+            "(serving)?",
+        ),
+        (
+            ["--tp-size8"],
+            "unrecognized arguments: --tp-size8; did you mean --tp-size (parallel), "
+            "--pp-size (parallel) or --ep-size (parallel)?",
+        ),
+        (
+            ["--model-impl.x.y8"],
+            "--model-impl.x.y8: --model-impl takes its value as a whole, not by key",
+        ),
+        (
+            ["--enable-metrics", "false"],
+            "unrecognized arguments: false; --enable-metrics is a switch and takes no value; "
+            "leave it out to keep it off",
+        ),
+        (
+            ["--enable-metrics=false"],
+            "--enable-metrics is a switch and takes no value; leave it out to keep it off",
+        ),
+        (
+            ["--enable_metrics=true"],
+            "--enable-metrics is a switch and takes no value; leave it out to keep it off",
+        ),
+        (
+            ["--host=--"],
+            "argument --host: the text -- cannot be typed here; set it in a file or by a variable",
+        ),
+        (["run.yaml"], "unrecognized arguments: run.yaml"),
+        ([""], "unrecognized arguments: ''"),
+        (["a\nb"], "unrecognized arguments: 'a\\nb'"),
+        (["--", "x"], "unrecognized arguments: -- x"),
+        (["--__"], "unrecognized arguments: --__"),
         (
             ["--cuda", "5"],
             "--cuda is ambiguous; it could be --cuda-graph-config, --cuda-graph-backend-decode, "
@@ -142,7 +206,7 @@ def test_text_stays_text_where_a_mapping_holds_text(parser: ArgumentParser) -> N
         ),
         (
             ["--tp-sise", "8"],
-            "unrecognized arguments: --tp-sise 8. Did you mean --tp-size (parallel), "
+            "unrecognized arguments: --tp-sise 8; did you mean --tp-size (parallel), "
             "--pp-size (parallel) or --ep-size (parallel)?",
         ),
     ],
@@ -154,6 +218,60 @@ def test_what_cannot_be_meant_is_answered_with_what_to_type(
         parsed(parser, *words)
     assert caught.value.code == 2
     assert capsys.readouterr().err == f"serve: error: {message} (see serve --help)\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "config"),
+    [
+        (["--mm-process-config.image.scale=-1e-3"], {"image": {"scale": -0.001}}),
+        (["--mm-process-config.image.scale", "-1e-3"], {"image": {"scale": -0.001}}),
+        (["--mm-process-config.image.scale", "-5"], {"image": {"scale": -5}}),
+        (["--mm-process-config.k=--x"], {"k": "--x"}),
+        (["--mm-process-config.k=--"], {"k": "--"}),
+        (["--mm-process-config.k=-x y"], {"k": "-x y"}),
+        (["--mm-process-config.k", "-x y"], {"k": "-x y"}),
+        (["--mm-process-config.k=--tp-size"], {"k": "--tp-size"}),
+        (["--mm-process-config.k=a=b"], {"k": "a=b"}),
+        (["--mm-process-config.k="], {"k": ""}),
+        (["--mm-process-config.k", ""], {"k": ""}),
+        (["--mm-process-config.-k=1"], {"-k": 1}),
+    ],
+)
+def test_the_value_of_one_key_may_begin_with_a_dash_as_that_of_a_flag_may(
+    words: list[str], config: dict, parser: ArgumentParser
+) -> None:
+    assert parsed(parser, *words).mm_process_config == config
+
+
+def test_a_switch_that_is_on_names_what_turns_it_off(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = ArgumentParser(prog="serve")
+    parser.add_argument("--shuffle", action=argparse.BooleanOptionalAction)
+    parser.add_argument("--verbose", "-v", action="count")
+    for words, message in (
+        (
+            ["--shuffle", "false"],
+            "unrecognized arguments: false; --shuffle is a switch and takes no value; "
+            "--no-shuffle turns it off",
+        ),
+        (["--shuffle=no"], "--shuffle is a switch and takes no value; --no-shuffle turns it off"),
+        (["--verbose=3"], "--verbose is a switch and takes no value"),
+    ):
+        with pytest.raises(SystemExit):
+            parser.parse_args(words)
+        assert capsys.readouterr().err == f"serve: error: {message} (see serve --help)\n"
+
+
+def test_the_words_of_a_subcommand_are_its_own() -> None:
+    parser = ArgumentParser(prog="serve")
+    parser.add_argument("--quick", action="store_true")
+    run = parser.add_subparsers().add_parser("run")
+    run.add_argument("--quick")
+    assert parser.parse_args(["run", "--quick=--x"]).quick == "--x"
+    parser = ArgumentParser(prog="serve")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--rest", nargs=argparse.REMAINDER)
+    words = ["a", "--quick=5", "--re_st", "--x=--"]
+    assert parser.parse_args(["--rest", *words]).rest == words
 
 
 def test_a_beginning_is_no_flag_where_abbreviations_are_off() -> None:
@@ -169,7 +287,7 @@ def test_a_mistyped_required_flag_is_named_and_not_only_missed(
     with pytest.raises(SystemExit):
         parser.parse_args(["--modle-path", "m"])
     assert capsys.readouterr().err.startswith(
-        "serve: error: unrecognized arguments: --modle-path. Did you mean --model-path (model)"
+        "serve: error: unrecognized arguments: --modle-path; did you mean --model-path (model)"
     )
 
 

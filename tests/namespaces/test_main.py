@@ -63,7 +63,7 @@ def test_the_report_reads_well_and_keeps_secrets() -> None:
         ("--model-path", "argument --model-path/--model: expected one argument"),
         (
             "--model m --tp-sise 8",
-            "unrecognized arguments: --tp-sise 8. Did you mean --tp-size (parallel), "
+            "unrecognized arguments: --tp-sise 8; did you mean --tp-size (parallel), "
             "--pp-size (parallel) or --ep-size (parallel)?",
         ),
         (
@@ -190,7 +190,7 @@ def test_check_vets_files_the_last_one_first_and_flags_above_them(tmp_path: Path
             (),
             "attn_tp_size * attn_dp_size * attn_cp_size is tp_size, but ",
         ),
-        ("model: m", ("--tp-sise", "8"), "unrecognized arguments: --tp-sise 8. Did you mean "),
+        ("model: m", ("--tp-sise", "8"), "unrecognized arguments: --tp-sise 8; did you mean "),
         ("model: m", ("--tp-size", "eight"), "argument --tp-size/--tensor-parallel-size: invalid"),
     ],
 )
@@ -227,3 +227,113 @@ def test_check_of_a_file_that_is_not_there() -> None:
     done = run("check", "none.yaml")
     assert (done.returncode, done.stdout) == (2, "")
     assert "none.yaml: there is no such file; check the path" in done.stderr
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "run.yaml").write_text("model_path: m\ntp_size: 4\n")
+    (tmp_path / "more.toml").write_text("dp_size = 2\n")
+    root = str(Path(__file__).parents[2])
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([root, os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "tp_size", "dp_size"),
+    [
+        ("check --json run.yaml", 4, None),
+        ("check run.yaml --json", 4, None),
+        ("check run.yaml --json -- --tp-size 8", 8, None),
+        ("check --json run.yaml -- --tp-size 8", 8, None),
+        ("check --json --config run.yaml -- --tp-size 8", 8, None),
+        ("check --json --config run.yaml more.toml", 4, 2),
+        ("check run.yaml --json more.toml", 4, 2),
+        ("check --json run.yaml more.toml -- --dp 4", 4, 4),
+        ("check --json --tp-size 2 --config=more.toml run.yaml", 2, 2),
+        ("check --json --served-model-name run.yaml run.yaml", 4, None),
+        ("check --json -- --model m --tp-size 8", 8, None),
+        ("check --json --model m --tp-size 8 --", 8, None),
+    ],
+)
+def test_check_takes_files_and_options_in_any_order(
+    words: str, tp_size: int, dp_size: int | None, folder: Path
+) -> None:
+    done = run(*words.split())
+    assert (done.returncode, done.stderr) == (0, "")
+    given = json.loads(done.stdout)["set"]["parallel"]
+    assert (given.get("tp_size"), given.get("dp_size")) == (tp_size, dp_size)
+
+
+def test_check_explains_beside_a_launch_command(folder: Path) -> None:
+    done = run(*["check", "--explain", "tp_size", "--", "--tp-size", "8", "--model", "m"])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "parallel.tp_size = 8\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            "run.yaml",
+            "'run.yaml' stands alone; type `--config run.yaml` to launch with the file, or "
+            "`check run.yaml` to vet it",
+        ),
+        ("none.toml --tp-size 8", "'none.toml' stands alone; type `--config none.toml` to launch"),
+        ("chekc run.yaml", "there is no command 'chekc'. Did you mean 'check'?"),
+        ("launch", "unrecognized arguments: launch (see"),
+        ("check --json none.yaml", "none.yaml: there is no such file; check the path"),
+        ("check --model m -- run.yaml", "unrecognized arguments: run.yaml (see"),
+        ("check run.yaml --json false", "unrecognized arguments: false; --json is a switch"),
+        ("check run.yaml --tp-sise 8", "unrecognized arguments: --tp-sise 8; did you mean --tp-"),
+        ("check --tp-sise run.yaml", "unrecognized arguments: --tp-sise; did you mean --tp-size"),
+    ],
+)
+def test_a_file_or_command_out_of_place_is_told_where_it_goes(
+    words: str, message: str, folder: Path
+) -> None:
+    done = run(*words.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"error: {message}" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_help_of_check_shows_files_and_that_of_both_the_variables() -> None:
+    usage, _, rest = run("check", "--help").stdout.partition("\n\n")
+    assert "[FILE ...] [-- --flag VALUE ...]" in " ".join(usage.split())
+    line = "  SERVER_NAME   variables, which set what the command line leaves out\n"
+    assert rest.endswith(line)
+    assert run("--help").stdout.endswith(line)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the shell of POSIX")
+@pytest.mark.parametrize("words", ["--model m", "check --json --model m"])
+@pytest.mark.parametrize(
+    ("reader", "status", "message"),
+    [
+        ("| true", 0, ""),
+        ("| head -n 1 >/dev/null", 0, ""),
+        (">&-", 0, ""),
+        (">/dev/full", 2, "error: the report cannot be written: No space left on device"),
+    ],
+)
+def test_a_report_that_nobody_can_read_is_no_traceback(
+    words: str, reader: str, status: int, message: str
+) -> None:
+    if "full" in reader and not os.path.exists("/dev/full"):
+        pytest.skip("there is no device that is full")
+    command = f"{sys.executable} -m namespaces {words} {reader}; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
+    assert done.stdout == f"{status}\n"
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == bool(message)
+
+
+@pytest.mark.parametrize("words", ["--model m", "check --model m"])
+def test_a_report_is_escaped_where_the_output_has_no_code_for_it(
+    words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    done = run(*words.split(), "--served-model-name", "caf\xe9")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "served_model_name  'caf\\xe9'" in done.stdout

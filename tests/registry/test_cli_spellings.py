@@ -121,14 +121,14 @@ def test_a_right_command_line_and_its_help(tmp_path: Path) -> None:
         ("", "the following arguments are required: --model-path"),
         (
             "--model-path m --tp-sise 8",
-            "unrecognized arguments: --tp-sise 8. Did you mean --tp-size (flags)?",
+            "unrecognized arguments: --tp-sise 8; did you mean --tp-size (flags)?",
         ),
         (
             "--model-path m --tp-sise=8",
-            "unrecognized arguments: --tp-sise=8. Did you mean --tp-size (flags)?",
+            "unrecognized arguments: --tp-sise=8; did you mean --tp-size (flags)?",
         ),
-        ("--model-path m --zzzz", "unrecognized arguments: --zzzz."),
-        ("--model-path m stray", "unrecognized arguments: stray."),
+        ("--model-path m --zzzz", "unrecognized arguments: --zzzz"),
+        ("--model-path m stray", "unrecognized arguments: stray"),
         ("--model-path m --tp-size many", "argument --tp-size: invalid int value: 'many'"),
         ("--model-path m --tp-size", "argument --tp-size: expected one argument"),
         (

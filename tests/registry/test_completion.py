@@ -140,6 +140,62 @@ def test_bash_completes_a_real_program(tmp_path: Path) -> None:
     assert offered == {"ascend", "flashinfer", "pytorch"}
 
 
+ODD = ["x y", "$(touch MARK)", "`touch MARK`", "it's", 'a"b', "a;touch MARK", "*", "b\\s", "n\nl"]
+ODD += ["$HOME", "a:b", "a=b", "", "(a)", "a|b", "é", "ok", "o.k-1"]
+
+
+class Odd(Namespace, registry=Registry("choices that a shell would not take")):
+    _NS_PATH = "odd"
+
+    one: A[str, Arg(choices=ODD)] = "ok"
+    none: A[str, Arg(choices=["x y", "$(touch MARK)"])] = "x y"
+    other: A[int, "After it."] = 1
+
+
+@needs_bash
+def test_bash_neither_offers_nor_runs_what_is_no_plain_word(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    parser = ArgumentParser(prog="serve")
+    add_completion(parser)
+    add_cli_args(parser, compose("OddArgs", [Odd]))
+    text = script(parser, capsys, "--print-completion", "bash")
+    assert completed(text, tmp_path, "serve", "--one", "") == {"é", "ok", "o.k-1"}
+    assert completed(text, tmp_path, "serve", "--none", "") == set()
+    assert completed(text, tmp_path, "serve", "--none", "x", "--ot") == {"--other"}
+    assert not (tmp_path / "MARK").exists()
+    text = script(parser, capsys, "--print-completion", "zsh")
+    assert ":one:(é ok o.k-1)" in text
+    assert "MARK" not in text
+
+
+@pytest.mark.parametrize(
+    ("prog", "options", "word"),
+    [
+        ("a;b", {}, "a;b"),
+        ("", {}, ""),
+        ("serve/", {}, ""),
+        ("python -m $(serve)", {}, "$(serve)"),
+        ("serve", {"command": "a b"}, "a b"),
+        ("serve", {"command": "it's"}, "it's"),
+        ("serve", {"command": "-x"}, "-x"),
+    ],
+)
+def test_a_command_that_is_no_plain_word_is_refused(
+    prog: str, options: dict[str, str], word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        parser_of(ArgumentParser, prog, **options).parse_args(["--print-completion", "bash"])
+    assert caught.value.code == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert (
+        f"argument --print-completion: a shell completes after a plain word, not {word!r}; "
+        'give add_completion() another one, command="serve"' in told.err
+    )
+
+
 def test_zsh_takes_the_script(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     text = script(parser_of(ArgumentParser, "serve"), capsys, "--print-completion", "zsh")
     assert text.startswith("#compdef serve\n")

@@ -349,7 +349,7 @@ def test_what_the_operator_got_wrong_is_printed_with_status_2(
             "run: the suffix tells the format of a configuration file; name it "
             ".yaml (or .yml), .toml or .json",
         ),
-        (["--confg=run.yaml"], "unrecognized arguments: --confg=run.yaml. Did you mean --config?"),
+        (["--confg=run.yaml"], "unrecognized arguments: --confg=run.yaml; did you mean --config?"),
         (["--config=a\0.yaml"], "a\0.yaml: this cannot be the path of a file: embedded null byte"),
     ],
 )
