@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from registry.contract import require_contract, snapshot
-from registry.contract_rules import RULES, Finding, input_added
+from registry.contract_rules import RULES, Finding, input_added, origin
 from registry.contract_types import accepts
 
 __all__ = ["BEHAVIOUR", "BREAKING", "COMPATIBLE", "ContractChange", "diff"]
@@ -131,7 +131,8 @@ def _inputs(old: Any, new: Any, renamed: Mapping[str, str]) -> Iterator[Contract
             yield ContractChange("became derived", name, BREAKING, "whoever sets it", detail)
         else:
             retired = new["retired"].get(name)
-            detail = "is removed" if retired is None else f"is retired: {retired}"
+            gone = f"is removed{origin(entry)}"
+            detail = gone if retired is None else f"is retired: {retired}"
             yield ContractChange("removed", name, BREAKING, "whoever sets or reads it", detail)
     taken = renamed.values()
     for name, entry in new["fields"].items():
@@ -147,11 +148,11 @@ def _derived(old: _Half, new: _Half, inputs: _Half) -> Iterator[ContractChange]:
         if name in new:
             yield from _compared(name, entry, new[name], _DERIVED_RULES)
         elif name not in inputs:
-            detail = "derived field is removed"
+            detail = f"derived field is removed{origin(entry)}"
             yield ContractChange("derived removed", name, BREAKING, "whoever reads it", detail)
     for name in new:
         if name not in old and name not in inputs:
-            detail = f"new derived field in {new[name].get('namespace')}"
+            detail = f"new derived field in {new[name].get('namespace')}{origin(new[name])}"
             yield ContractChange("derived added", name, COMPATIBLE, "nobody", detail)
 
 

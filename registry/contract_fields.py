@@ -36,7 +36,16 @@ def described_inputs(schema: Schema) -> dict[str, dict[str, Any]]:
     Args:
         schema: the schema of the record class.
     """
-    return {spec.name: _input(schema, spec) for spec in dataclasses.fields(schema.cls)}
+    came_with = {
+        name: _came_with(each.plugin)
+        for each in (schema.source or tuple)()
+        if each.plugin
+        for name in each.inputs
+    }
+    return {
+        spec.name: _input(schema, spec) | came_with.get(spec.name, {})
+        for spec in dataclasses.fields(schema.cls)
+    }
 
 
 def described_derived(schema: Schema) -> dict[str, dict[str, Any]]:
@@ -94,6 +103,8 @@ def _input(schema: Schema, spec: dataclasses.Field[Any]) -> dict[str, Any]:
         "type": text_of_type(spec.type),
         **_default(schema, name, default),
     }
+    if name in schema.default_origins:
+        said["default_by"] = schema.default_origins[name][1]
     if spec.kw_only:
         said["keyword_only"] = True
     if not spec.init:
@@ -206,7 +217,13 @@ def _derived(field: DerivedField, reads: list[str]) -> dict[str, Any]:
         said["reads"] = reads
     if field.doc:
         said["help"] = _digest(field.doc)
-    return said
+    return said | _came_with(field.declaration.plugin)
+
+
+def _came_with(plugin: str) -> dict[str, str]:
+    """Return the plugin that declares a field, without its version: that changes nothing here."""
+    name, _, distribution = plugin.partition(" (")
+    return {"plugin": f"{name} ({distribution.split(' ')[0]})"} if plugin else {}
 
 
 def _trial(schema: Schema, derived: Mapping[str, DerivedField]) -> Mapping[str, Mapping[str, Any]]:

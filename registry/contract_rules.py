@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from registry.contract_types import accepts, is_only_choices, members_of
 
-__all__ = ["RULES", "Finding", "input_added"]
+__all__ = ["RULES", "Finding", "input_added", "origin"]
 
 _BREAKING, _BEHAVIOUR, _COMPATIBLE = "breaking", "behaviour", "compatible"
 _Entry = Mapping[str, Any]
@@ -37,10 +37,26 @@ def input_added(entry: _Entry) -> Finding:
     Args:
         entry: what the contract says of it.
     """
-    where = f"in {entry.get('namespace')}"
+    where = f"in {entry.get('namespace')}{origin(entry)}"
     if entry.get("required"):
         return Finding("required", _BREAKING, "every caller", f"new field {where} that is required")
     return Finding("added", _COMPATIBLE, "nobody", f"new field {where}")
+
+
+def origin(entry: _Entry) -> str:
+    """Return which plugin a field comes with, as the end of a sentence, or an empty string.
+
+    Args:
+        entry: what the contract says of it.
+    """
+    return f", from {entry['plugin']}" if "plugin" in entry else ""
+
+
+def _plugin(old: _Entry, new: _Entry) -> Iterator[Finding]:
+    was, now = old.get("plugin", "the program itself"), new.get("plugin", "the program itself")
+    if was != now:
+        detail = f"came with {was} and comes with {now}"
+        yield Finding("plugin", _BEHAVIOUR, "whoever has only one of them", detail)
 
 
 def _namespace(old: _Entry, new: _Entry) -> Iterator[Finding]:
@@ -164,7 +180,8 @@ def _default(old: _Entry, new: _Entry) -> Iterator[Finding]:
         detail = f"is no longer required, its default is {now}"
         yield Finding("default added", _COMPATIBLE, "nobody", detail)
     else:
-        detail = f"default was {was} and is {now}"
+        by = f", set by {new['default_by']}" if "default_by" in new else ""
+        detail = f"default was {was} and is {now}{by}"
         yield Finding("default", _BEHAVIOUR, "who does not give it", detail)
 
 
@@ -234,6 +251,7 @@ def _only_in(one: list[str], other: list[str]) -> list[str]:
 
 RULES: Mapping[str, Callable[[_Entry, _Entry], Iterator[Finding]]] = {
     "namespace": _namespace,
+    "plugin": _plugin,
     "type": _type,
     "choices": _choices,
     "flags": _flags,
@@ -243,6 +261,7 @@ RULES: Mapping[str, Callable[[_Entry, _Entry], Iterator[Finding]]] = {
     "const_text": _const,
     "default": _default,
     "default_text": _default,
+    "default_by": _default,
     "required": _default,
     "fallback": _fallback,
     "fallback_text": _fallback,

@@ -216,6 +216,28 @@ WRITE = "import pickle, sys, namespaces; pickle.dump(namespaces.ServerArgs('m'{}
 READ = "import pickle; print(pickle.load(open('r', 'rb')))"
 
 
+def test_the_contract_says_what_came_with_which_distribution(run: Run, tmp_path: Path) -> None:
+    done = run("-m", "registry", "snapshot", "namespaces:ServerArgs", "-o", "own.json", plugins=())
+    assert (done.returncode, done.stderr) == (0, "")
+    done = run("-m", "registry", "diff", "own.json", "namespaces:ServerArgs", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    changes = json.loads(done.stdout)
+    assert {each["severity"] for each in changes} == {"compatible", "behaviour"}
+    found = {each["field"]: each["detail"] for each in changes}
+    assert found["moe_runner_backend"] == "also takes acme"
+    assert found["acme_tiles"] == "new field in exec.acme, from acme (acme-plugin)"
+    assert found["bolt_streams"] == "new field in exec.moe, from bolt (bolt-moe)"
+    assert found["acme_total_tiles"] == "new derived field in exec.acme, from acme (acme-plugin)"
+    details = [each["detail"] for each in changes]
+    assert 'default was "auto" and is "acme", set by acme_plugin' in details
+
+    output(run("-m", "registry", "snapshot", "namespaces:ServerArgs", "-o", "all.json"))
+    done = run("-m", "registry", "diff", "all.json", "own.json", "--json")
+    assert done.returncode == 1
+    found = {each["field"]: each["detail"] for each in json.loads(done.stdout)}
+    assert found["acme_tiles"] == "is removed, from acme (acme-plugin)"
+
+
 def test_a_record_read_without_the_plugin_names_it(run: Run) -> None:
     output(run("-c", WRITE.format(", acme_tiles=8, bolt_fused_gate=True")))
     assert output(run("-c", READ)) == (
