@@ -174,12 +174,14 @@ class Options:
 
     def __init__(self) -> None:
         self.noted: list[tuple[tuple[str, ...], dict[str, typing.Any]]] = []
+        self._parser = argparse.ArgumentParser(add_help=False)
 
     def add_argument_group(self, title: str) -> Options:
         return self
 
-    def add_argument(self, *flags: str, **options: typing.Any) -> None:
+    def add_argument(self, *flags: str, **options: typing.Any) -> argparse.Action:
         self.noted.append((flags, options))
+        return self._parser.add_argument(*flags, **options)
 
 
 def command_line(plain: type, pairs: int) -> float:
