@@ -8,6 +8,7 @@ from typing import Any
 from registry.contract import read_contract, snapshot
 from registry.contract_diff import ContractChange, diff
 from registry.contract_report import as_table
+from registry.instance import schema_of
 
 __all__ = ["accepted_by", "assert_contract", "check_contract", "writing_command"]
 
@@ -45,17 +46,24 @@ def assert_contract(record_class: type[Any], path: str | os.PathLike[str]) -> No
     if changes:
         name = f"{record_class.__module__}:{record_class.__qualname__}"
         message = f"{name} is not what {os.fspath(path)} says\n"
-        raise AssertionError(message + as_table(changes) + "\n" + accepted_by(name, path))
+        advice = accepted_by(name, path, record_class)
+        raise AssertionError(message + as_table(changes) + "\n" + advice)
 
 
-def accepted_by(name: str, path: str | os.PathLike[str]) -> str:
+def accepted_by(name: str, path: str | os.PathLike[str], record_class: type[Any]) -> str:
     """Return the line that says how to accept a changed contract.
 
     Args:
         name: the class, as `module:Class`.
         path: the contract file.
+        record_class: the class.
     """
-    return f"If this is meant: {writing_command(name, path)}"
+    advice = f"If this is meant: {writing_command(name, path)}"
+    plugins = sorted({each.plugin for each in schema_of(record_class).declarations()} - {""})
+    if plugins:
+        advice += f"\nThat would write down what {', '.join(plugins)} added as well; a contract of "
+        advice += "the program alone is checked and written where no plugin is loaded."
+    return advice
 
 
 def writing_command(name: str, path: str | os.PathLike[str]) -> str:

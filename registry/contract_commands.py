@@ -113,7 +113,7 @@ def _check(args: argparse.Namespace) -> int:
     changes = check_contract(record_class, args.file)
     print(args.show(changes))
     if changes:
-        print(accepted_by(args.record, args.file), file=sys.stderr)
+        print(accepted_by(args.record, args.file, record_class), file=sys.stderr)
     return int(bool(changes))
 
 

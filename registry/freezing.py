@@ -41,8 +41,9 @@ def freeze(
 ) -> Frozen:
     """Write the positional order of a record to the module that `compose(order=...)` takes it from.
 
-    New fields are appended, never inserted. A field that is gone keeps its place and is noted in
-    the dict `RETIRED_FIELDS` of the module, which `compose(retired=...)` takes.
+    New fields are appended, never inserted; those of plugins are left out. A field that is gone
+    keeps its place and is noted in the dict `RETIRED_FIELDS` of the module, which
+    `compose(retired=...)` takes.
 
     Args:
         record_class: a class that `compose()` made.
@@ -60,7 +61,9 @@ def freeze(
     text = _read(source)
     module = _Module(source, text)
     schema = schema_of(record_class)
-    names = [name for name in schema.positional if name not in schema.retired]
+    # What plugins add follows in whatever order they are loaded; no module can promise it.
+    added = {name for each in schema.declarations() if each.plugin for name in each.inputs}
+    names = [name for name in schema.positional if name not in schema.retired.keys() | added]
     _check_order(schema, module, names)
     gone = [name for name in module.order if name not in schema.template]
     new = [name for name in gone if name not in module.retired]

@@ -231,6 +231,17 @@ def test_the_contract_says_what_came_with_which_distribution(run: Run, tmp_path:
     details = [each["detail"] for each in changes]
     assert 'default was "auto" and is "acme", set by acme_plugin' in details
 
+    done = run("-m", "registry", "check", "namespaces:ServerArgs", "own.json")
+    assert done.returncode == 1
+    assert (
+        "write down what acme (acme-plugin 1.2), bolt (bolt-moe 0.3) added as well" in done.stderr
+    )
+
+    order = tmp_path / "field_order.py"
+    shutil.copy(ROOT / "namespaces" / "field_order.py", order)
+    output(run("-m", "registry", "freeze", "namespaces:ServerArgs", order.name))
+    assert order.read_text() == (ROOT / "namespaces" / "field_order.py").read_text()
+
     output(run("-m", "registry", "snapshot", "namespaces:ServerArgs", "-o", "all.json"))
     done = run("-m", "registry", "diff", "all.json", "own.json", "--json")
     assert done.returncode == 1
