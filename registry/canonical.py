@@ -165,14 +165,15 @@ def _text(value: Any) -> str:
         if isinstance(value, kinds):
             prefix = "" if kind in kinds else name_of(kind)
             return f"{prefix}({make(value)})" if prefix else make(value)
-    own = getattr(kind, "__fingerprint__", None)
-    if own is not None:
-        return f"{name_of(kind)}({_text(own(value))})"
-    if dataclasses.is_dataclass(value):
-        parts = (f"{each.name}={_text(getattr(value, each.name))}" for each in _compared(value))
-        return f"{name_of(kind)}({', '.join(parts)})"
-    if isinstance(value, type | types.FunctionType | types.BuiltinFunctionType):
+    # What is said of an instance, as by is_dataclass, may be said of its class, too.
+    # On Python 3.10 isinstance takes list[int] for a class.
+    if issubclass(kind, type | types.FunctionType | types.BuiltinFunctionType):
         return _text_of_named(value)
+    if getattr(kind, "__fingerprint__", None) is not None:
+        return f"{name_of(kind)}({_text(_own(value))})"
+    if dataclasses.is_dataclass(value):
+        parts = (f"{each.name}={_text(_held(value, each.name))}" for each in _compared(value))
+        return f"{name_of(kind)}({', '.join(parts)})"
     if get_origin(value) is not None:
         return f"<{text_of_type(value)}>"
     raise UnstableError(f"is a {kind.__qualname__}, which has no text that is always the same")
@@ -180,6 +181,22 @@ def _text(value: Any) -> str:
 
 def _compared(value: Any) -> list[dataclasses.Field[Any]]:
     return [each for each in dataclasses.fields(value) if each.compare]
+
+
+def _own(value: Any) -> Any:
+    kind = type(value)
+    try:
+        return kind.__fingerprint__(value)
+    except Exception as error:
+        problem = f"is a {kind.__qualname__}, whose __fingerprint__ failed: "
+        raise UnstableError(f"{problem}{type(error).__name__}: {error}") from error
+
+
+def _held(value: Any, name: str) -> Any:
+    try:
+        return getattr(value, name)
+    except AttributeError:
+        raise UnstableError(f"is a {type(value).__qualname__} that lacks its {name!r}") from None
 
 
 def _text_of_named(value: Any) -> str:

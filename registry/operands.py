@@ -83,6 +83,6 @@ def _module(operand: str, name: str) -> ModuleType:
         known = {each.name for each in pkgutil.iter_modules(paths)} if not parent or paths else ()
         hint = did_you_mean(leaf, known)
         raise ContractError(operand, f"there is no module {missing!r}.{hint}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script may exit where it is imported
         problem = f"the module {name} cannot be imported: {type(error).__name__}: {error}"
         raise ContractError(operand, problem) from error

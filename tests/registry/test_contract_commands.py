@@ -122,6 +122,10 @@ def test_what_breaks_nobody_ends_well(folder: Path) -> None:
             "faulty:R: the module faulty cannot be imported: ZeroDivisionError: division by zero",
         ),
         (
+            ["check", "leaving:R", "c.json"],
+            "leaving:R: the module leaving cannot be imported: SystemExit: 0",
+        ),
+        (
             ["check", "schema_1:ServerArgs", "no.json"],
             "no.json: is not there; write it with python -m registry snapshot "
             "schema_1:ServerArgs -o no.json",
@@ -140,6 +144,7 @@ def test_what_cannot_be_read_is_one_line(words: list[str], problem: str, folder:
     (folder / "other.json").write_text('{"format": 0}', encoding="utf-8")
     (folder / "needy.py").write_text("import not_there", encoding="utf-8")
     (folder / "faulty.py").write_text("1 / 0", encoding="utf-8")
+    (folder / "leaving.py").write_text("import sys\nsys.exit(0)", encoding="utf-8")
     assert run(folder, *words) == (2, "", f"python -m registry: error: {problem}\n")
 
 

@@ -44,6 +44,30 @@ class Point:
         return {"x": self.x}
 
 
+class Refusing:
+    def __fingerprint__(self) -> Any:
+        raise LookupError("no state")
+
+
+@dataclasses.dataclass
+class Size:
+    width: int
+    height: int = 0
+
+    def __fingerprint__(self) -> Any:
+        return [self.width, self.height]
+
+
+@dataclasses.dataclass
+class Half:
+    whole: int = dataclasses.field(init=False)
+
+
+@dataclasses.dataclass
+class Other:
+    whole: int = dataclasses.field(init=False)
+
+
 class Serving(Namespace, registry=Registry("fingerprints")):
     _NS_PATH = "serving"
 
@@ -128,6 +152,10 @@ def test_no_secret_counts_or_shows() -> None:
         (Point(1), Point(1), True),
         (Point(1), Point(2), False),
         (len, max, False),
+        (Half, Other, False),
+        (Size, Half, False),
+        (Size, Size, True),
+        (list[int], list[str], False),
         (Path("a"), Path("a"), True),
         (float("nan"), float("nan"), True),
         (-0.0, 0, True),
@@ -146,8 +174,10 @@ def test_a_number_of_any_size_counts() -> None:
     [
         (object(), "is a object, which has no text that is always the same"),
         ([lambda: 1], "is "),
+        (Refusing(), "is a Refusing, whose __fingerprint__ failed: LookupError: no state"),
+        ([Half()], "is a Half that lacks its 'whole'"),
     ],
-    ids=["object", "lambda"],
+    ids=["object", "lambda", "refusing", "unset"],
 )
 def test_a_value_without_stable_text_is_refused_by_its_field(value: Any, problem: str) -> None:
     with pytest.raises(FingerprintError) as caught:
