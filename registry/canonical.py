@@ -98,6 +98,8 @@ def _text_of_one(annotation: Any, origin: Any) -> str:
         return f"[{', '.join(map(text_of_type, annotation))}]"
     if isinstance(annotation, ForwardRef):
         return annotation.__forward_arg__
+    if hasattr(annotation, "__supertype__"):  # a NewType
+        return f"{name_of(annotation)}({text_of_type(annotation.__supertype__)})"
     if origin is None:
         return name_of(annotation)
     # Python 3.10 gives the empty tuple type one element, the empty tuple.
@@ -222,7 +224,8 @@ def _text_of_float(value: float) -> str:
 def _text_of_plain(value: Any) -> str:
     # A subclass is named before it; its own repr may say less.
     base: Any = next(each for each in type(value).__mro__ if each in _PLAIN)
-    return str(base.__repr__(value))
+    # Which characters a repr escapes differs between Pythons; what is not ASCII always is here.
+    return str(base.__repr__(value)).encode("ascii", "backslashreplace").decode("ascii")
 
 
 def _listed(opening: str, closing: str) -> Callable[[Any], str]:
@@ -253,7 +256,7 @@ _RULES: tuple[_Rule, ...] = (
     ((tuple,), _text_of_tuple),
     ((set, frozenset), _text_of_set),
     ((dict, types.MappingProxyType), _text_of_mapping),
-    ((pathlib.PurePath,), lambda value: f"{name_of(pathlib.PurePath)}({value.as_posix()!r})"),
+    ((pathlib.PurePath,), lambda value: f"{name_of(pathlib.PurePath)}({value.as_posix()!a})"),
     ((re.Pattern,), lambda value: f"re.compile({_text(value.pattern)}, {value.flags})"),
 )
 """The text of a value, by the classes it is an instance of; a subclass is named before it."""

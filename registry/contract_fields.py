@@ -109,9 +109,9 @@ def _input(schema: Schema, spec: dataclasses.Field[Any]) -> dict[str, Any]:
         said["keyword_only"] = True
     if not spec.init:
         said["init"] = False
+    said |= _choices(spec.type, arg)
     if arg is None:
         return said
-    said |= _choices(spec.type, arg)
     if not arg.no_cli and spec.init:
         said |= _flags(schema, name, spec.type, arg, default)
     if arg.resolvable:
@@ -165,16 +165,34 @@ def _is_json(value: Any) -> bool:
     return value is None or type(value) in (bool, int, str)
 
 
-def _choices(annotation: Any, arg: Arg) -> dict[str, Any]:
-    choices = arg.choices
-    if choices is None:
-        members = [each for each in kind_of(annotation).members if each is not type(None)]
-        enums = [each for each in members if isinstance(each, enum.EnumMeta)]
-        if not members or len(enums) < len(members):
-            return {}
-        members_by_name: list[Mapping[str, Any]] = [each.__members__ for each in enums]
-        choices = [member for each in members_by_name for member in each.values()]
-    return {"choices": sorted(dict.fromkeys(map(word_of, choices)))}
+def _choices(annotation: Any, arg: Arg | None) -> dict[str, Any]:
+    if arg is not None and arg.choices is not None:
+        words = list(map(word_of, arg.choices))
+    else:
+        words = list(map(_word_of_member, _members_of_enums(annotation)))
+    if words and arg is not None and arg.secret:
+        words = ["***"]  # that there are choices, but not which
+    return {"choices": sorted(set(words))} if words else {}
+
+
+def _word_of_member(member: enum.Enum) -> str:
+    # The text of any other value may differ between processes.
+    plain = isinstance(member.value, str | int | float | None)
+    return word_of(member) if plain else member.name
+
+
+def _members_of_enums(annotation: Any) -> list[enum.Enum]:
+    """Return what a field, or a collection that it takes, consists of if all of it is of enums."""
+    kind = kind_of(annotation)
+    members = [each for each in kind.members if each is not type(None)]
+    if members and all(get_origin(each) in _COLLECTIONS for each in members):
+        members = kind.elements
+    if not all(isinstance(each, enum.EnumMeta) for each in members):
+        return []
+    return [member for each in members for member in each.__members__.values()]
+
+
+_COLLECTIONS = (list, tuple, set, frozenset)
 
 
 def _flags(schema: Schema, name: str, annotation: Any, arg: Arg, default: Any) -> dict[str, Any]:
@@ -192,7 +210,7 @@ def _flags(schema: Schema, name: str, annotation: Any, arg: Arg, default: Any) -
     if "nargs" in options:
         said["nargs"] = options["nargs"]
     if "const" in options:
-        said |= _plain("const", options["const"])
+        said |= _plain("const", "***" if arg.secret else options["const"])
     if arg.type_parser is not None:
         said["parser"] = getattr(arg.type_parser, "__qualname__", type(arg.type_parser).__name__)
     must = name in schema.required

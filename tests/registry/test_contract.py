@@ -43,6 +43,11 @@ class Color(enum.Enum):
     BLUE = "blue"
 
 
+class Odd(enum.Enum):
+    ONE = 1
+    OTHER = object()
+
+
 class Cache(Namespace, registry=Registry("contract")):
     _NS_PATH = "cache"
 
@@ -155,6 +160,38 @@ def test_no_secret_is_in_it() -> None:
     assert "hunter2" not in text_of_contract(snapshot(Args))
 
 
+@pytest.mark.parametrize(
+    ("annotation", "said"),
+    [
+        (A[str, Arg(help="", secret=True, choices=["k1", "k2"])], {"choices": ["***"]}),
+        (A[Color, Arg(help="", secret=True)], {"choices": ["***"]}),
+        (
+            A[str, Arg(help="", secret=True, nargs="?", const="k1")],
+            {"nargs": "?", "const": "***"},
+        ),
+        (Color, {"choices": ["blue", "red"]}),
+        (Color | None, {"choices": ["blue", "red"]}),
+        (Color | Odd, {"choices": ["1", "OTHER", "blue", "red"]}),
+        (tuple[Color, ...], {"choices": ["blue", "red"]}),
+        (list[Color] | None, {"choices": ["blue", "red"]}),
+        (A[set[Color] | None, "Some."], {"nargs": "+", "choices": ["blue", "red"]}),
+        (Color | str, {}),
+        (list[Color | str], {}),
+        (tuple[()], {}),
+        (dict[Color, Color], {}),
+    ],
+    ids=str,
+)
+def test_choices_are_what_a_type_takes_and_no_secrets(
+    annotation: Any, said: dict[str, Any]
+) -> None:
+    body = {"_NS_PATH": "n", "__annotations__": {"x": annotation}, "x": None}
+    cls = type(Namespace)("N", (Namespace,), body, registry=Registry(f"made {next(_numbers)}"))
+    field = snapshot(compose("Made", [cls]))["fields"]["x"]
+    keys = ("choices", "const", "nargs")
+    assert {key: field[key] for key in keys if key in field} == said
+
+
 def test_a_file_has_a_line_for_each_field_and_reads_back(tmp_path: Path) -> None:
     contract = snapshot(Args)
     write_contract(contract, tmp_path / "c.json")
@@ -211,6 +248,7 @@ def test_what_is_no_record_class_has_no_contract() -> None:
 
 
 Port = NewType("Port", int)
+Inner = NewType("Inner", Port)
 
 
 @pytest.mark.parametrize(
@@ -227,12 +265,28 @@ Port = NewType("Port", int)
         (tuple[int, ...], "tuple[int, ...]"),
         (pathlib.Path, "pathlib.Path"),
         (Color, f"{__name__}.Color"),
-        (Port, f"{__name__}.Port"),
+        (Port, f"{__name__}.Port(int)"),
+        (list[Inner], f"list[{__name__}.Inner({__name__}.Port(int))]"),
         (type[Any] | None, "type[Any] | None"),
     ],
 )
 def test_a_type_has_one_text(annotation: Any, text: str) -> None:
     assert text_of_type(annotation) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        # Python 3.10 does not know the first one, 3.13 does.
+        ("\U0001fae8", "'\\U0001fae8'"),
+        ("\xe9'", '"\\xe9\'"'),
+        (["\udc80"], "['\\udc80']"),
+        (pathlib.PurePosixPath("\U0001fae8"), "pathlib.PurePosixPath(pathlib.PurePath('{}'))"),
+    ],
+)
+def test_a_text_is_ascii_whichever_characters_a_python_knows(value: Any, text: str) -> None:
+    assert text_of_value(value) == text.format("\\U0001fae8")
+    assert text_of_type(Literal["\U0001fae8"]) == "Literal['\\U0001fae8']"
 
 
 @pytest.mark.parametrize(
