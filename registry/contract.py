@@ -6,8 +6,10 @@ declarations give the same one on every Python. Comparing two is in `contract_di
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -124,16 +126,29 @@ def replace_file(path: str | os.PathLike[str], text: str) -> None:
     Raises:
         ContractError: it cannot be written.
     """
-    target = Path(os.path.realpath(path))
-    beside = target.with_name(f"{target.name}.{os.getpid()}.new")
     try:
         # In bytes: line ends are part of the text on every system.
-        beside.write_bytes(text.encode("utf-8"))
-        os.replace(beside, target)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        reason = error.strerror or str(error)
+        _replace(Path(os.path.realpath(path)), text.encode("utf-8"))
+    except (OSError, ValueError) as error:  # a ValueError: a null in the path, half a character
+        reason = getattr(error, "strerror", None) or str(error)
         raise ContractError(str(path), f"cannot be written: {reason}") from error
+
+
+def _replace(target: Path, content: bytes) -> None:
+    mode = target.stat().st_mode if target.exists() else None
+    if mode is not None and not stat.S_ISREG(mode):
+        raise OSError("what is there is no regular file")
+    # A name may have 255 bytes, and a character up to 4.
+    beside = target.with_name(f"{target.name[:50]}.{os.getpid()}.new")
+    try:
+        beside.write_bytes(content)
+        if mode is not None:
+            beside.chmod(stat.S_IMODE(mode))
+        os.replace(beside, target)
+    except OSError:
+        with contextlib.suppress(OSError):  # why there is nothing to remove was the error
+            beside.unlink(missing_ok=True)
+        raise
 
 
 def read_contract(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -4,8 +4,10 @@ import dataclasses
 import enum
 import itertools
 import json
+import os
 import pathlib
 import shutil
+import stat
 import subprocess
 import sys
 import uuid
@@ -237,9 +239,40 @@ def test_a_bad_file_is_named(content: str | None, problem: str, tmp_path: Path) 
     assert str(caught.value).startswith(f"{file}: {problem}")
 
 
-def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ContractError, match=r"cannot be written: No such file or directory$"):
-        write_contract(snapshot(Args), tmp_path / "no" / "c.json")
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("no/c.json", "No such file or directory"),
+        ("file/c.json", "Not a directory"),
+        ("x" * 300, "File name too long"),
+        ("pipe", "what is there is no regular file"),
+        ("folder", "what is there is no regular file"),
+        ("link", "what is there is no regular file"),
+        ("nul\0", "embedded null"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_an_error(path: str, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("kept", encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(ContractError) as caught:
+        write_contract(snapshot(Args), tmp_path / path)
+    assert str(caught.value).startswith(f"{tmp_path / path}: cannot be written: {reason}")
+    assert sorted(tmp_path.rglob("*")) == before
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_file_that_is_replaced_keeps_its_mode_and_links_to_it(tmp_path: Path) -> None:
+    file = tmp_path / ("c" * 255)
+    file.write_text("old", encoding="utf-8")
+    file.chmod(0o640)
+    (tmp_path / "link").symlink_to(file)
+    write_contract(snapshot(Args), tmp_path / "link")
+    assert read_contract(file) == snapshot(Args)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert (tmp_path / "link").is_symlink()
 
 
 def test_what_is_no_record_class_has_no_contract() -> None:
