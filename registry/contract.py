@@ -87,14 +87,17 @@ def text_of_contract(contract: Mapping[str, Any]) -> str:
 
     Args:
         contract: what `snapshot` returned.
+
+    Raises:
+        ContractError: it has a value that JSON has no text for.
     """
     sections = []
     for key, value in contract.items():
         if key in _SECTIONS and value:
             if isinstance(value, dict):
-                lines = [f"  {_json(name)}: {_json(each)}" for name, each in value.items()]
+                lines = [f"  {_item(contract, key, *each)}" for each in value.items()]
             else:
-                lines = [f"  {_json(each)}" for each in value]
+                lines = [f"  {_item(contract, key, each)}" for each in value]
             opening, closing = "{}" if isinstance(value, dict) else "[]"
             text = opening + "\n" + ",\n".join(lines) + f"\n {closing}"
         else:
@@ -191,10 +194,73 @@ def require_contract(contract: object, source: str) -> None:
     for section in _SECTIONS:
         kind = list if section == "positional" else Mapping
         value = contract.get(section)
-        inner: Any = value.values() if isinstance(value, Mapping) else value
-        item = Mapping if section in ("fields", "derived") else str
-        if not isinstance(value, kind) or not all(isinstance(each, item) for each in inner):
+        texts: Any = (
+            value.values() if section == "retired" and isinstance(value, Mapping) else value
+        )
+        if not isinstance(value, kind) or not all(isinstance(each, str) for each in texts):
             raise ContractError(source, f"is damaged: {section!r} is not what a snapshot has")
+    for section in ("fields", "derived"):
+        for name, entry in contract[section].items():
+            _require_entry(entry, f"{section}.{name}", source)
+
+
+def _require_entry(entry: object, subject: str, source: str) -> None:
+    if not isinstance(entry, Mapping):
+        problem = f"is damaged: {subject} has to be a mapping, not {_short(entry)}"
+        raise ContractError(source, problem)
+    for key, value in entry.items():
+        kind = _KINDS.get(key)
+        if kind is not None and not _is_of(value, kind):
+            problem = f"is damaged: {key!r} of {subject} has to be {kind}, not {_short(value)}"
+            raise ContractError(source, problem)
+
+
+def _short(value: object) -> str:
+    try:
+        text = ascii(value)
+    except (ValueError, RecursionError):  # a number of too many digits, or too deep
+        return f"this {type(value).__name__}"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _is_of(value: Any, kind: str) -> bool:
+    if kind == "a list of texts":
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if kind == "true or false":
+        return isinstance(value, bool)
+    if kind == "a text or null":
+        return value is None or isinstance(value, str)
+    if kind == "a text or a number":
+        return isinstance(value, str | int) and not isinstance(value, bool)
+    return isinstance(value, str)
+
+
+_KINDS = {
+    "namespace": "a text or null",
+    "nargs": "a text or a number",
+    **dict.fromkeys(("choices", "flags", "reads"), "a list of texts"),
+    **dict.fromkeys(
+        ("required", "keyword_only", "init", "flag_required", "resolvable", "secret"),
+        "true or false",
+    ),
+    **dict.fromkeys(("fingerprint", "fact"), "true or false"),
+    **dict.fromkeys(
+        ("type", "default_text", "default_by", "fallback_text", "const_text"), "a text"
+    ),
+    **dict.fromkeys(("action", "parser", "deprecated", "help", "plugin"), "a text"),
+}
+"""What the entry of a field has under a key; under those that are not here it is any value."""
+
+
+def _item(contract: Mapping[str, Any], section: str, name: str, *entry: Any) -> str:
+    """Return a name, or a name and what there is to know of it, as JSON."""
+    try:
+        text = ": ".join(map(_json, (name, *entry)))
+        text.encode("utf-8")
+    except (ValueError, TypeError, RecursionError) as error:
+        problem = f"{section}.{name!a} cannot be written: {error}"
+        raise ContractError(str(contract.get("record", "a contract")), problem) from error
+    return text
 
 
 def _json(value: Any) -> str:

@@ -11,6 +11,7 @@ import dataclasses
 import enum
 import hashlib
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING
 from typing import Any, Literal, get_args, get_origin
@@ -159,10 +160,19 @@ def _is_json(value: Any) -> bool:
     if type(value) is list:
         return all(map(_is_json, value))
     if type(value) is dict:
-        return all(type(key) is str and _is_json(item) for key, item in value.items())
+        return all(type(key) is str and _is_json(key) for key in value) and all(
+            map(_is_json, value.values())
+        )
     if type(value) is float:
         return math.isfinite(value)
-    return value is None or type(value) in (bool, int, str)
+    if type(value) is str:
+        return not _HALF.search(value)  # half a character is not UTF-8
+    if type(value) is int:
+        return value.bit_length() < 2000  # beyond some digits Python neither writes nor reads it
+    return value is None or type(value) is bool
+
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def _choices(annotation: Any, arg: Arg | None) -> dict[str, Any]:
@@ -270,4 +280,4 @@ def _trial(schema: Schema, derived: Mapping[str, DerivedField]) -> Mapping[str, 
 
 def _digest(text: str) -> str:
     """Return what changes when a text does, so that a long one does not fill the contract."""
-    return hashlib.sha256(" ".join(text.split()).encode("utf-8")).hexdigest()[:8]
+    return hashlib.sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()[:8]

@@ -226,7 +226,15 @@ def test_any_snapshot_is_the_same_after_json(names: list[str], data: st.DataObje
         ('{"format": 1}', "is damaged: 'positional' is not what a snapshot has"),
         (
             '{"format": 1, "positional": [], "retired": {}, "fields": {"a": 1}, "derived": {}}',
-            "is damaged: 'fields' is not what a snapshot has",
+            "is damaged: fields.a has to be a mapping, not 1",
+        ),
+        (
+            '{"format": 1, "positional": [], "retired": {"a": 1}, "fields": {}, "derived": {}}',
+            "is damaged: 'retired' is not what a snapshot has",
+        ),
+        (
+            '{"format": 1, "positional": [[]], "retired": {}, "fields": {}, "derived": {}}',
+            "is damaged: 'positional' is not what a snapshot has",
         ),
     ],
 )
@@ -237,6 +245,82 @@ def test_a_bad_file_is_named(content: str | None, problem: str, tmp_path: Path) 
     with pytest.raises(ContractError) as caught:
         read_contract(file)
     assert str(caught.value).startswith(f"{file}: {problem}")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("type", 1, "a text, not 1"),
+        ("type", None, "a text, not None"),
+        ("flags", "--a", "a list of texts, not '--a'"),
+        ("flags", [1], "a list of texts, not [1]"),
+        ("choices", {"a": 1}, "a list of texts, not {'a': 1}"),
+        ("choices", ["x" * 99], ""),
+        ("reads", [None], "a list of texts, not [None]"),
+        ("nargs", [2], "a text or a number, not [2]"),
+        ("nargs", 2, ""),
+        ("namespace", 1, "a text or null, not 1"),
+        ("namespace", None, ""),
+        ("required", "x" * 99, f"true or false, not '{'x' * 56}..."),
+        ("help", 1, "a text, not 1"),
+        ("default", [1], ""),
+        ("of_a_later_version", [1], ""),
+    ],
+)
+@pytest.mark.parametrize("section", ["fields", "derived"])
+def test_a_damaged_entry_is_named(
+    section: str, key: str, value: Any, problem: str, tmp_path: Path
+) -> None:
+    contract = snapshot(Args)
+    contract[section]["size" if section == "fields" else "pages"][key] = value
+    file = tmp_path / "c.json"
+    write_contract(contract, file)
+    if not problem:
+        assert read_contract(file) == contract
+        return
+    with pytest.raises(ContractError) as caught:
+        read_contract(file)
+    subject = "fields.size" if section == "fields" else "derived.pages"
+    assert str(caught.value) == f"{file}: is damaged: {key!r} of {subject} has to be {problem}"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("\udc80", "'\\udc80'"),
+        (["\udc80"], "['\\udc80']"),
+        ({"\udc80": 1}, "{'\\udc80': 1}"),
+        (10**5000, hex(10**5000)),
+    ],
+    ids=["text", "list", "key", "number"],
+)
+def test_a_default_that_no_file_can_have_is_a_text(value: Any, text: str, tmp_path: Path) -> None:
+    body = {"_NS_PATH": "n", "__annotations__": {"x": Any}}
+    body |= {"x": dataclasses.field(default_factory=lambda: value)}
+    cls = type(Namespace)("N", (Namespace,), body, registry=Registry(f"made {next(_numbers)}"))
+    contract = snapshot(compose("Made", [cls]))
+    assert contract["fields"]["x"]["default_text"] == text
+    write_contract(contract, tmp_path / "c.json")
+    assert read_contract(tmp_path / "c.json") == contract
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("\udc80", "'utf-8' codec can't encode"),
+        (10**5000, "Exceeds the limit"),
+        (object(), "Object of type object is not JSON serializable"),
+    ],
+    ids=["surrogate", "digits", "object"],
+)
+def test_what_no_file_can_have_is_an_error(value: Any, reason: str, tmp_path: Path) -> None:
+    contract = snapshot(Args)
+    contract["fields"]["size"]["default"] = value
+    with pytest.raises(ContractError) as caught:
+        write_contract(contract, tmp_path / "c.json")
+    start = f"{contract['record']}: fields.'size' cannot be written: {reason}"
+    assert str(caught.value).startswith(start)
+    assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
