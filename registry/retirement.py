@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from registry.errors import ComposeError
 
-__all__ = ["Retired", "checked", "with_places"]
+__all__ = ["Retired", "checked", "refuse_return", "with_places"]
 
 
 class Retired:
@@ -38,12 +39,15 @@ def checked(
         declared: the fields there are.
 
     Raises:
-        ComposeError: it is no mapping, a name is a field, or has no advice.
+        ComposeError: it is no mapping, a name is none that a field can have or is a field, or has
+            no advice.
     """
     if not isinstance(retired, Mapping):
         problem = 'takes retired as a mapping: {"old_name": "since 2.0, use new_name"}'
         raise ComposeError(cls_name, problem)
     for name, advice in retired.items():
+        if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+            raise ComposeError(cls_name, f"retired= has {name!r}, which no field can be named")
         if name in declared:
             problem = f"retired= has {name!r}, which is a field; remove one of both"
             raise ComposeError(cls_name, problem)
@@ -51,6 +55,27 @@ def checked(
             problem = f"retired= has no advice for {name!r}; say since when, and what to use"
             raise ComposeError(cls_name, problem)
     return dict(retired)
+
+
+def refuse_return(cls_name: str, retired: Mapping[str, str], fields: Collection[str]) -> None:
+    """Refuse a field of a name that a base has retired.
+
+    It would stand at the end, what follows its old place would move, and those who still give the
+    old field would set the new one.
+
+    Args:
+        cls_name: the record class, for messages.
+        retired: what the bases retired, with its advice.
+        fields: the fields of the class.
+
+    Raises:
+        ComposeError: a field has such a name.
+    """
+    for name, advice in retired.items():
+        if name in fields:
+            problem = f"has the field {name!r}, but a base has retired it: {advice}; rename the "
+            problem += "field, or take it out of retired= of the base and declare it there"
+            raise ComposeError(cls_name, problem)
 
 
 def with_places(

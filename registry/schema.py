@@ -16,7 +16,7 @@ from typing import Any
 from registry.annotations import arg_of
 from registry.errors import CallError, ComposeError, did_you_mean
 from registry.lazy import lazy
-from registry.retirement import Retired, with_places
+from registry.retirement import Retired, refuse_return, with_places
 from registry.store import Declaration
 
 __all__ = ["Schema", "Source", "TravelledSchema", "declared_by", "init_vars"]
@@ -96,7 +96,8 @@ class Schema:
         }
         self.initial = tuple(spec.name for spec in specs if spec.init)
         by_position = [spec.name for spec in specs if spec.init and not spec.kw_only]
-        self.retired = {name: retired[name] for name in retired if name not in self.template}
+        refuse_return(cls.__qualname__, retired, self.template)
+        self.retired = dict(retired)
         self.positional = with_places(by_position, self.retired, order)
         self.fixed = frozenset(spec.name for spec in specs if not spec.init)
         lacking = [

@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import pickle
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -19,6 +20,8 @@ from registry import (
     Registry,
     UnknownAttributeError,
     compose,
+    derive,
+    derived,
 )
 from registry.retirement import with_places
 
@@ -167,6 +170,9 @@ def test_a_class_pickled_by_value_takes_it_along() -> None:
     ("retired", "problem"),
     [
         ({"a": "use c"}, "R: retired= has 'a', which is a field; remove one of both"),
+        ({1: "use c"}, "R: retired= has 1, which no field can be named"),
+        ({"class": "use c"}, "R: retired= has 'class', which no field can be named"),
+        ({"b b": "use c"}, "R: retired= has 'b b', which no field can be named"),
         ({"b": " "}, "R: retired= has no advice for 'b'; say since when, and what to use"),
         (
             ["b"],
@@ -178,6 +184,55 @@ def test_what_makes_no_sense_is_refused(retired: Any, problem: str) -> None:
     with pytest.raises(ComposeError) as caught:
         compose("R", [New], retired=retired)
     assert str(caught.value) == problem
+
+
+class Again(Namespace, registry=Registry("again")):
+    _NS_PATH = "n"
+    b: int = 2
+
+
+def by_compose() -> type[Any]:
+    return compose("Y", [Again], bases=(Args,))
+
+
+def by_compose_with_places() -> type[Any]:
+    return compose("Y", [Again], bases=(Args,), order=ORDER)
+
+
+def by_dataclass() -> type[Any]:
+    @dataclasses.dataclass
+    class Y(Args):  # type: ignore[misc, valid-type]
+        b: int = 4
+
+    Y.__qualname__ = "Y"
+    return Y
+
+
+def by_two_bases() -> type[Any]:
+    return compose("Y", [], bases=(Args, compose("Other", [Again])))
+
+
+@pytest.mark.parametrize("make", [by_compose, by_compose_with_places, by_dataclass, by_two_bases])
+def test_a_retired_name_does_not_come_back_in_an_extension(make: Callable[[], type[Any]]) -> None:
+    with pytest.raises(ComposeError) as caught:
+        make()(1, 2, 3)
+    assert str(caught.value) == (
+        "Y: has the field 'b', but a base has retired it: since 2.0, use c; rename the field, or "
+        "take it out of retired= of the base and declare it there"
+    )
+
+
+def test_an_input_that_is_derived_now_keeps_its_place() -> None:
+    class Computed(New):
+        @derived
+        def b(cfg) -> int:
+            return cfg.a * 2
+
+    record = compose("R", [Computed], order=ORDER, retired={"b": "follows from a"})
+    assert list(inspect.signature(record).parameters) == ORDER
+    assert derive(record(4)).b == 8
+    with pytest.raises(CallError, match="position 2 for 'b', which is retired: follows from a"):
+        record(1, 2, 3)
 
 
 NAMES = [f"f{number}" for number in range(8)]
