@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import shutil
 import stat
 import subprocess
@@ -332,7 +333,7 @@ def test_what_no_file_can_have_is_an_error(value: Any, reason: str, tmp_path: Pa
         ("pipe", "what is there is no regular file"),
         ("folder", "what is there is no regular file"),
         ("link", "what is there is no regular file"),
-        ("nul\0", "embedded null"),
+        ("nul\0", "(lstat: )?embedded null"),
     ],
 )
 def test_a_file_that_cannot_be_written_is_an_error(path: str, reason: str, tmp_path: Path) -> None:
@@ -343,7 +344,8 @@ def test_a_file_that_cannot_be_written_is_an_error(path: str, reason: str, tmp_p
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(ContractError) as caught:
         write_contract(snapshot(Args), tmp_path / path)
-    assert str(caught.value).startswith(f"{tmp_path / path}: cannot be written: {reason}")
+    start = re.escape(f"{tmp_path / path}: cannot be written: ")
+    assert re.match(start + reason, str(caught.value))
     assert sorted(tmp_path.rglob("*")) == before
     assert (tmp_path / "pipe").is_fifo()
 
