@@ -15,6 +15,7 @@ from registry.canonical import UnstableError, text_of_value
 from registry.cli_rules import kind_of
 from registry.contract import ContractError
 from registry.contract_fields import stand_in
+from registry.contract_rules import alike
 from registry.derivation import derive
 from registry.errors import RegistryError
 from registry.instance import schema_of
@@ -108,7 +109,7 @@ def prove(old: Side, new: Side, shapes: Sequence[Shape] | None = None) -> list[P
 
 
 _NAMESPACE = ("namespace",)
-_FLAG = ("flags", "action", "nargs", "const", "choices")
+_FLAG = ("flags", "action", "nargs", "const", "const_text", "choices", "flag_required")
 _DEFAULT = ("default", "default_text", "required", "fallback", "fallback_text")
 
 
@@ -127,13 +128,19 @@ def read_shapes(path: str) -> list[Shape]:
         raise ContractError(path, f"cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
         raise ContractError(path, f"is no table of launches, not even JSON: {error}") from error
-    shapes = []
+    shapes: dict[str, Shape] = {}
     for at, row in enumerate(rows if isinstance(rows, list) else [None], 1):
         if not isinstance(row, dict) or not isinstance(row.get("args"), dict):
             problem = 'is no list of {"name": ..., "args": {...}}; see'
             raise ContractError(path, f"{problem} row {at}")
-        shapes.append(Shape(str(row.get("name", at)), row["args"], row.get("derived") or {}))
-    return shapes
+        name, derived = str(row.get("name", at)), row.get("derived")
+        if derived is not None and not isinstance(derived, dict):
+            problem = f'has a "derived" that is no object of values by field; see row {at}'
+            raise ContractError(path, problem)
+        if name in shapes:
+            raise ContractError(path, f"has {name!r} twice; see row {at}")
+        shapes[name] = Shape(name, row["args"], derived or {})
+    return list(shapes.values())
 
 
 def default_shapes(record_class: type[Any], contract: Mapping[str, Any]) -> list[Shape]:
@@ -194,7 +201,7 @@ def _compared(what: str, old: Mapping[Any, Any], new: Mapping[Any, Any]) -> Proo
             differences.append(f"{key}: is gone")
         elif key not in old:
             differences.append(f"{key}: is new")
-        elif old[key] != new[key]:
+        elif not alike(old[key], new[key]):
             differences.append(f"{key}: was {_shown(old[key])} and is {_shown(new[key])}")
     return Proof(what, len(keys) - len(differences), len(keys), tuple(differences))
 
