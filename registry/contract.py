@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -114,12 +115,13 @@ def write_contract(contract: Mapping[str, Any], path: str | os.PathLike[str]) ->
     replace_file(path, text_of_contract(contract))
 
 
-def replace_file(path: str | os.PathLike[str], text: str) -> None:
+def replace_file(path: str | os.PathLike[str], text: str, encoding: str = "utf-8") -> None:
     """Put a text in the place of a file, complete or not at all.
 
     Args:
         path: the file.
         text: what it shall contain.
+        encoding: how it is written; the permissions stay those of the file.
 
     Raises:
         ContractError: it cannot be written.
@@ -128,7 +130,9 @@ def replace_file(path: str | os.PathLike[str], text: str) -> None:
     beside = target.with_name(f"{target.name}.{os.getpid()}.new")
     try:
         # In bytes: line ends are part of the text on every system.
-        beside.write_bytes(text.encode("utf-8"))
+        beside.write_bytes(text.encode(encoding))
+        if target.exists():
+            shutil.copymode(target, beside)
         os.replace(beside, target)
     except OSError as error:
         beside.unlink(missing_ok=True)
