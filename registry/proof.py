@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING
 from pathlib import Path
@@ -34,6 +35,7 @@ class Proof(NamedTuple):
         total: how many there are on either side.
         differences: a line for each that is not.
         skipped: why it was not compared; empty where it was.
+        uncompared: what has the same type on both sides, but no text by which to compare it.
     """
 
     what: str
@@ -41,13 +43,17 @@ class Proof(NamedTuple):
     total: int
     differences: tuple[str, ...] = ()
     skipped: str = ""
+    uncompared: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if self.skipped:
             return f"{self.what}: not compared, {self.skipped}"
         count = len(self.differences)
         text = f"{self.what}: {self.same} / {self.total}, {count} difference{'s' * (count != 1)}"
-        return "\n  ".join([text, *self.differences])
+        if self.uncompared:
+            text += f", {len(self.uncompared)} not compared"
+        left = [f"{each}: not compared, its value has no stable text" for each in self.uncompared]
+        return "\n  ".join([text, *self.differences, *left])
 
 
 class Shape(NamedTuple):
@@ -90,7 +96,14 @@ def prove(old: Side, new: Side, shapes: Sequence[Shape] | None = None) -> list[P
 
     Returns:
         A line of the proof for each thing.
+
+    Raises:
+        ContractError: two shapes have the same name.
     """
+    counts = Counter(shape.name for shape in shapes or ())
+    for name, count in counts.items():
+        if count > 1:
+            raise ContractError("shapes", f"has {name!r} twice; give each launch its own name")
     before, after = old.contract, new.contract
     return [
         _compared("input fields", _names(before["fields"]), _names(after["fields"])),
@@ -235,7 +248,14 @@ def _derived_values(old: Side, new: Side, shapes: Sequence[Shape] | None) -> Pro
         else:
             before |= _values(old.record_class, shape, names)
         after |= _values(new.record_class, shape, names)
-    return _compared(what, before, after)
+    left = tuple(
+        key
+        for key, text in before.items()
+        if isinstance(text, _TypeAlone) and alike(text, after.get(key))
+    )
+    for key in left:
+        del before[key], after[key]
+    return _compared(what, before, after)._replace(uncompared=left)
 
 
 def _values(record_class: type[Any], shape: Shape, names: Iterable[str]) -> dict[str, str]:
@@ -265,4 +285,8 @@ def _text(value: Any) -> str:
     try:
         return text_of_value(value)
     except UnstableError:
-        return f"<{type(value).__qualname__}>"
+        return _TypeAlone(f"<{type(value).__qualname__}>")
+
+
+class _TypeAlone(str):
+    """The type of a value that has no text by which it can be told from others."""
