@@ -11,6 +11,7 @@ import functools
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from registry.cli_keys import KeyedText, MergeKeys
 from registry.cli_secrets import DASH, is_secret
@@ -48,6 +49,7 @@ class Spelling:
         abbreviated: whether the beginning of a flag will do.
         forwards: whether some words are for another parser, such as that of a subcommand, where
             the same flag may be another one.
+        gone: since when and what to use, by flags of retired fields.
 
     Attributes:
         flags: every flag and its action.
@@ -60,12 +62,14 @@ class Spelling:
         retired: Mapping[str, str],
         abbreviated: bool = True,
         forwards: bool = False,
+        gone: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.flags = flags
         self._namespaces = namespaces
         self._retired = {dashed(flag): instead for flag, instead in retired.items()}
         self._abbreviated = abbreviated
         self._forwards = forwards
+        self._gone = gone
 
     @functools.cached_property
     def _by_dashes(self) -> dict[str, str]:
@@ -188,6 +192,10 @@ class Spelling:
         written = dashed(name)
         if written in self._by_dashes:
             return [self._by_dashes[written] + equals + value]
+        # Before beginnings: what was a flag is not meant for the beginning of another one.
+        gone = written.partition(".")[0]
+        if gone in self._gone and not self._forwards:
+            raise CommandLineError(f"{name} is retired: {self._gone[gone]}")
         if whole := [flag for flag in self.flags if flag.startswith(name)]:
             self._refuse_ambiguous(name, name)
             # Several of one option, which some versions of argparse take for ambiguous.
