@@ -11,7 +11,6 @@ import functools
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 from registry.cli_keys import KeyedText, MergeKeys
 from registry.cli_secrets import DASH, is_secret
@@ -62,14 +61,14 @@ class Spelling:
         retired: Mapping[str, str],
         abbreviated: bool = True,
         forwards: bool = False,
-        gone: Mapping[str, str] = MappingProxyType({}),
+        gone: Mapping[str, str] | None = None,
     ) -> None:
         self.flags = flags
         self._namespaces = namespaces
         self._retired = {dashed(flag): instead for flag, instead in retired.items()}
         self._abbreviated = abbreviated
         self._forwards = forwards
-        self._gone = gone
+        self._gone = gone or {}
 
     @functools.cached_property
     def _by_dashes(self) -> dict[str, str]:
@@ -193,9 +192,9 @@ class Spelling:
         if written in self._by_dashes:
             return [self._by_dashes[written] + equals + value]
         # Before beginnings: what was a flag is not meant for the beginning of another one.
-        gone = written.partition(".")[0]
-        if gone in self._gone and not self._forwards:
-            raise CommandLineError(f"{name} is retired: {self._gone[gone]}")
+        advice = self._gone.get(written.partition(".")[0])
+        if advice and not self._forwards:
+            raise CommandLineError(f"{name} is retired: {advice}")
         if whole := [flag for flag in self.flags if flag.startswith(name)]:
             self._refuse_ambiguous(name, name)
             # Several of one option, which some versions of argparse take for ambiguous.

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from registry.contract import require_contract, snapshot
-from registry.contract_rules import RULES, Finding, alike, input_added, origin
-from registry.contract_types import accepts
+from registry.contract_rules import RULES, Finding, input_added, origin
+from registry.contract_types import accepts, alike
 
 __all__ = ["BEHAVIOUR", "BREAKING", "COMPATIBLE", "ContractChange", "diff"]
 

@@ -15,7 +15,7 @@ from registry.contract_types import (
     without_covered,
 )
 
-__all__ = ["RULES", "Finding", "alike", "input_added", "origin"]
+__all__ = ["RULES", "Finding", "input_added", "origin"]
 
 _BREAKING, _BEHAVIOUR, _COMPATIBLE = "breaking", "behaviour", "compatible"
 _Entry = Mapping[str, Any]
@@ -50,20 +50,6 @@ def input_added(entry: _Entry) -> Finding:
         detail = f"new field {where} whose flag is required"
         return Finding("flag required", _BREAKING, "commands without it", detail)
     return Finding("added", _COMPATIBLE, "nobody", f"new field {where}")
-
-
-def alike(one: Any, other: Any) -> bool:
-    """Tell whether two plain values are the same and of the same types: 0 is not false, nor 0.0.
-
-    Args:
-        one: a value, as JSON has them.
-        other: another one.
-    """
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(alike, one, other))
-    return type(one) is type(other) and bool(one == other)
 
 
 def origin(entry: _Entry) -> str:

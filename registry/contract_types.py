@@ -1,10 +1,18 @@
-"""Types as a contract writes them, compared: does one take everything that another takes."""
+"""Types and values as a contract writes them, compared: does one take all that another takes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-__all__ = ["accepts", "is_only_choices", "members_of", "reads_otherwise", "without_covered"]
+__all__ = [
+    "accepts",
+    "alike",
+    "is_only_choices",
+    "members_of",
+    "reads_otherwise",
+    "without_covered",
+]
 
 _WIDER = {"int": ("float", "complex"), "float": ("complex",)}
 _EVERYTHING = ("Any", "object")
@@ -107,6 +115,20 @@ def reads_otherwise(was: str, now: str) -> bool:
     return any(_is_text(each) and _is_number(each[1:-1], numbers) for each in gone) or (
         "str" in types and not all(map(_is_text, came))
     )
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Tell whether two plain values are the same and of the same types: 0 is not false, nor 0.0.
+
+    Args:
+        one: a value, as JSON has them.
+        other: another one.
+    """
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    return type(one) is type(other) and bool(one == other)
 
 
 def _element_reads_otherwise(collection: str, now_types: list[str]) -> bool:

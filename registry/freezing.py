@@ -142,7 +142,8 @@ def _targets(node: ast.stmt) -> list[str]:
 
 def _check_set_once(source: str, tree: ast.Module, name: str) -> None:
     """Refuse a name that is bound or changed again: what it is in the end is not written there."""
-    lines = sorted(node.lineno for node in ast.walk(tree) if _changed_by(node) == name)
+    nodes: list[Any] = list(ast.walk(tree))
+    lines = sorted(node.lineno for node in nodes if _changed_by(node) == name)
     if len(lines) > 1:
         problem = f"changes {name} again in line {lines[1]}; write all of it where it begins"
         raise ContractError(source, problem)

@@ -16,7 +16,7 @@ from registry.canonical import UnstableError, text_of_value
 from registry.cli_rules import kind_of
 from registry.contract import ContractError
 from registry.contract_fields import stand_in
-from registry.contract_rules import alike
+from registry.contract_types import alike
 from registry.derivation import derive
 from registry.errors import RegistryError
 from registry.instance import schema_of

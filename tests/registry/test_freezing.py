@@ -1,6 +1,7 @@
 """The order file: what is new is appended, what is gone keeps its place, the rest stays."""
 
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +185,19 @@ def test_the_permissions_stay(file: Path) -> None:
     file.chmod(0o640)
     freeze(record_of(["a", "b", "c", "d"], order=["a", "b", "c"]), file)
     assert file.stat().st_mode & 0o777 == 0o640
+
+
+def test_the_time_it_takes_grows_with_the_fields_alone(file: Path) -> None:
+    def seconds(count: int) -> float:
+        file.write_text("ORDER = ()\n", encoding="utf-8")
+        record = record_of([f"f{number}" for number in range(count)])
+        start = time.perf_counter()
+        freeze(record, file)
+        assert freeze(record, file) == ((), ())
+        return time.perf_counter() - start
+
+    small = min(seconds(300) for _ in range(3))
+    assert seconds(3_000) < 30 * small
 
 
 NAMES = [f"f{number}" for number in range(6)]
