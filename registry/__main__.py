@@ -6,11 +6,15 @@ A command that cannot do what it was asked prints one line and exits with status
 from __future__ import annotations
 
 import argparse
+import codecs
+import io
+import json
 import os
 import sys
 from collections.abc import Sequence
 
 from registry import contract_commands, plugins_command
+from registry.cli_page import complain, show
 from registry.errors import RegistryError
 
 __all__ = ["main"]
@@ -34,18 +38,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for each in _COMMANDS:
         each.add_parser(subparsers)
-    args = parser.parse_args(argv)
+    _escape_what_has_no_bytes()
     try:
-        status: int = args.run(args)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # A reader that left early, such as head; nothing more can be written.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        try:
+            args = parser.parse_args(argv)
+            status: int = args.run(args)
+        finally:  # also after --help
+            show("")
     except (RegistryError, ImportError) as error:
-        print(f"{parser.prog}: error: {'; '.join(str(error).splitlines())}", file=sys.stderr)
+        complain(f"{parser.prog}: error: {'; '.join(str(error).splitlines())}")
+        return 2
+    except OSError as error:
+        # Of standard output; what concerns a file is a RegistryError.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        complain(f"{parser.prog}: error: the output cannot be written: {error.strerror or error}")
         return 2
     return status
+
+
+def _escape_what_has_no_bytes() -> None:
+    """Let output in any encoding have every character, as JSON escapes it."""
+    codecs.register_error("registry.escape", _escaped)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="registry.escape")
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    characters = error.object[error.start : error.end]
+    return "".join(json.dumps(each)[1:-1] for each in characters), error.end
 
 
 if __name__ == "__main__":

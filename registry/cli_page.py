@@ -24,6 +24,7 @@ from registry.store import DerivedField
 __all__ = [
     "Option",
     "Section",
+    "complain",
     "description",
     "namespace_pages",
     "namespace_rows",
@@ -88,11 +89,27 @@ def show(text: str) -> None:
     Args:
         text: what to write, with its line end.
     """
+    if sys.stdout is None:  # closed by whoever wants the exit status alone
+        return
     try:
         print(text, end="", flush=True)
     except BrokenPipeError:
         # Python flushes once more when it exits, and would complain then.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def complain(line: str) -> None:
+    """Write a line to standard error, as long as there is one; nobody is left to hear of it.
+
+    Args:
+        line: the line without its end.
+    """
+    if sys.stderr is None:
+        return
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def summary(doc: str | None) -> list[str]:

@@ -11,7 +11,9 @@ from registry.cli_help import HelpAction, HelpPages
 from registry.cli_page import Option, show
 from registry.cli_record import from_cli_args
 from registry.cli_secrets import shown
+from registry.cli_types import flags_of
 from registry.cli_words import CommandLineError, Spelling
+from registry.declaration import Arg
 from registry.errors import ComposeError, DeclarationError, RegistryError
 from registry.schema import Schema
 
@@ -53,6 +55,7 @@ class ArgumentParser(argparse.ArgumentParser):
         self._help_actions: list[HelpAction] = []
         self._pages = HelpPages()
         self._namespace_of: dict[str, str] = {}
+        self._gone: dict[str, str] = {}
         super().__init__(*args, **options)
         self._retired = dict(retired or {})
         self._typed: list[str] = []
@@ -178,7 +181,8 @@ class ArgumentParser(argparse.ArgumentParser):
         flags = {flag: each for each in actions for flag in each.option_strings}
         kinds = (argparse.PARSER, argparse.REMAINDER)
         forwards = any(each.nargs in kinds for each in actions if not each.option_strings)
-        return Spelling(flags, self._namespace_of, self._retired, self.allow_abbrev, forwards)
+        retired, brief = self._retired, self.allow_abbrev
+        return Spelling(flags, self._namespace_of, retired, brief, forwards, self._gone)
 
     def _every_action(self) -> Sequence[argparse.Action]:
         # argparse has no public list of a parser's options; this one is as old as argparse.
@@ -189,6 +193,8 @@ class ArgumentParser(argparse.ArgumentParser):
     ) -> None:
         """Let the help know of a record's options, and of the variables under them."""
         self._namespace_of.update(schema.namespaces)
+        for name, advice in schema.retired.items():
+            self._gone |= dict.fromkeys(flags_of(name, Arg()), advice)
         if not options:
             return
         if env_prefix is not None:

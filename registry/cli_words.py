@@ -48,6 +48,7 @@ class Spelling:
         abbreviated: whether the beginning of a flag will do.
         forwards: whether some words are for another parser, such as that of a subcommand, where
             the same flag may be another one.
+        gone: since when and what to use, by flags of retired fields.
 
     Attributes:
         flags: every flag and its action.
@@ -60,12 +61,14 @@ class Spelling:
         retired: Mapping[str, str],
         abbreviated: bool = True,
         forwards: bool = False,
+        gone: Mapping[str, str] | None = None,
     ) -> None:
         self.flags = flags
         self._namespaces = namespaces
         self._retired = {dashed(flag): instead for flag, instead in retired.items()}
         self._abbreviated = abbreviated
         self._forwards = forwards
+        self._gone = gone or {}
 
     @functools.cached_property
     def _by_dashes(self) -> dict[str, str]:
@@ -188,6 +191,10 @@ class Spelling:
         written = dashed(name)
         if written in self._by_dashes:
             return [self._by_dashes[written] + equals + value]
+        # Before beginnings: what was a flag is not meant for the beginning of another one.
+        advice = self._gone.get(written.partition(".")[0])
+        if advice and not self._forwards:
+            raise CommandLineError(f"{name} is retired: {advice}")
         if whole := [flag for flag in self.flags if flag.startswith(name)]:
             self._refuse_ambiguous(name, name)
             # Several of one option, which some versions of argparse take for ambiguous.

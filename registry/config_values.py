@@ -146,6 +146,8 @@ class _Reader:
             return f"{written} is the program's own, which only the program sets"
         if name in self._retired:
             return f"{written} is retired; write {self._as_key(self._retired[name])} instead"
+        if name in settings.retired:
+            return f"{written} is retired: {settings.retired[name]}"
         for count in range(len(path), 0, -1):
             inner = settings.find(path[count - 1])
             if inner is not None and not self._is_namespace(path[:count]):

@@ -119,20 +119,25 @@ def write_contract(contract: Mapping[str, Any], path: str | os.PathLike[str]) ->
     replace_file(path, text_of_contract(contract))
 
 
-def replace_file(path: str | os.PathLike[str], text: str) -> None:
+def replace_file(path: str | os.PathLike[str], text: str, encoding: str = "utf-8") -> None:
     """Put a text in the place of a file, complete or not at all.
 
     Args:
         path: the file.
         text: what it shall contain.
+        encoding: how it is written; the permissions stay those of the file.
 
     Raises:
-        ContractError: it cannot be written.
+        ContractError: it cannot be written, or the encoding lacks a character.
     """
     try:
         # In bytes: line ends are part of the text on every system.
-        _replace(Path(os.path.realpath(path)), text.encode("utf-8"))
-    except (OSError, ValueError) as error:  # a ValueError: a null in the path, half a character
+        _replace(Path(os.path.realpath(path)), text.encode(encoding))
+    except UnicodeEncodeError as error:
+        character = error.object[error.start]
+        problem = f"is written in {encoding}, which has no {character!r}; save it as UTF-8"
+        raise ContractError(str(path), problem) from error
+    except (OSError, ValueError) as error:  # a ValueError: a null in the path
         reason = getattr(error, "strerror", None) or str(error)
         raise ContractError(str(path), f"cannot be written: {reason}") from error
 

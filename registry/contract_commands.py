@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from typing import Any
 
+from registry.cli_page import complain, show
 from registry.contract import ContractError, snapshot, text_of_contract, write_contract
 from registry.contract_check import accepted_by, check_contract, writing_command
 from registry.contract_diff import BREAKING, diff
@@ -93,7 +93,7 @@ def _add_forms(parser: Any) -> None:
 def _snapshot(args: argparse.Namespace) -> int:
     contract = snapshot(class_named(args.record))
     if args.output is None:
-        sys.stdout.write(text_of_contract(contract))
+        show(text_of_contract(contract))
     else:
         write_contract(contract, args.output)
     return 0
@@ -101,7 +101,7 @@ def _snapshot(args: argparse.Namespace) -> int:
 
 def _diff(args: argparse.Namespace) -> int:
     changes = diff(side_of(args.old).contract, side_of(args.new).contract)
-    print(args.show(changes))
+    show(args.show(changes) + "\n")
     return int(any(each.severity == BREAKING for each in changes))
 
 
@@ -111,9 +111,9 @@ def _check(args: argparse.Namespace) -> int:
         command = writing_command(args.record, args.file)
         raise ContractError(args.file, f"is not there; write it with {command}")
     changes = check_contract(record_class, args.file)
-    print(args.show(changes))
+    show(args.show(changes) + "\n")
     if changes:
-        print(accepted_by(args.record, args.file, record_class), file=sys.stderr)
+        complain(accepted_by(args.record, args.file, record_class))
     return int(bool(changes))
 
 
@@ -126,16 +126,16 @@ def _freeze(args: argparse.Namespace) -> int:
         retire[name.strip()] = text.strip()
     done = freeze(class_named(args.record), args.file, retire)
     if done.appended:
-        print(f"appended: {', '.join(done.appended)}")
+        show(f"appended: {', '.join(done.appended)}\n")
     if done.retired:
-        print(f"retired: {', '.join(done.retired)}; pass RETIRED_FIELDS to compose(retired=...)")
+        show(f"retired: {', '.join(done.retired)}; pass RETIRED_FIELDS to compose(retired=...)\n")
     if not done.appended and not done.retired:
-        print("no changes")
+        show("no changes\n")
     return 0
 
 
 def _prove(args: argparse.Namespace) -> int:
     shapes = None if args.shapes is None else read_shapes(args.shapes)
     proofs = prove(side_of(args.old), side_of(args.new), shapes)
-    print("\n".join(map(str, proofs)))
+    show("\n".join(map(str, proofs)) + "\n")
     return int(any(each.differences for each in proofs))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from registry.contract import require_contract, snapshot
 from registry.contract_rules import RULES, Finding, input_added, origin
-from registry.contract_types import accepts
+from registry.contract_types import accepts, alike
 
 __all__ = ["BEHAVIOUR", "BREAKING", "COMPATIBLE", "ContractChange", "diff"]
 
@@ -192,7 +192,7 @@ _DERIVED_RULES: Mapping[str, _Rule] = {**RULES, "type": _derived_type}
 def _compared(
     name: str, old: _Entry, new: _Entry, rules: Mapping[str, _Rule] = RULES
 ) -> Iterator[ContractChange]:
-    if old == new:
+    if alike(old, new):
         return
     keys = {key: None for entry in (old, new) for key in entry}
     for rule in dict.fromkeys(rules.get(key) or _unknown(key) for key in keys):
@@ -204,7 +204,7 @@ def _unknown(key: str) -> _Rule:
     """Return the rule for what no other rule speaks of: nothing that is written is passed over."""
 
     def rule(old: _Entry, new: _Entry) -> Iterator[Finding]:
-        if old.get(key) != new.get(key):
+        if not alike(old.get(key), new.get(key)):
             detail = f"{key} was {old.get(key)!r} and is {new.get(key)!r}"
             yield Finding(key, BEHAVIOUR, "whoever relies on it", detail)
 

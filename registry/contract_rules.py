@@ -7,7 +7,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from registry.contract_types import accepts, is_only_choices, members_of
+from registry.contract_types import (
+    accepts,
+    is_only_choices,
+    members_of,
+    reads_otherwise,
+    without_covered,
+)
 
 __all__ = ["RULES", "Finding", "input_added", "origin"]
 
@@ -40,6 +46,9 @@ def input_added(entry: _Entry) -> Finding:
     where = f"in {entry.get('namespace')}{origin(entry)}"
     if entry.get("required"):
         return Finding("required", _BREAKING, "every caller", f"new field {where} that is required")
+    if entry.get("flag_required"):
+        detail = f"new field {where} whose flag is required"
+        return Finding("flag required", _BREAKING, "commands without it", detail)
     return Finding("added", _COMPATIBLE, "nobody", f"new field {where}")
 
 
@@ -70,8 +79,15 @@ def _type(old: _Entry, new: _Entry) -> Iterator[Finding]:
     was, now = old.get("type", "Any"), new.get("type", "Any")
     if was == now:
         return
+    other_words = accepts(now, was) and reads_otherwise(was, now)
+    if other_words and not ("parser" in old and "parser" in new):
+        detail = f"type was {was} and is {now}; a word may be read as another type"
+        yield Finding("type widened", _BEHAVIOUR, "commands and files with it", detail)
+        return
     if is_only_choices(was, now):
-        yield from _choice_changes(members_of(was)[1], members_of(now)[1])
+        choices = without_covered(was), without_covered(now)
+        if any(choices):  # what another member takes anyway is no choice
+            yield from _choice_changes(*choices)
         return
     if accepts(now, was):
         only_none = members_of(was)[0] == [e for e in members_of(now)[0] if e != "None"]
@@ -198,6 +214,16 @@ def _value(entry: _Entry, key: str) -> str:
     return json.dumps(entry[key], sort_keys=True, ensure_ascii=False) if key in entry else "none"
 
 
+def _fact(old: _Entry, new: _Entry) -> Iterator[Finding]:
+    was, now = old.get("fact"), new.get("fact")
+    if now and not was:
+        detail = "was derived and is a run-time fact now: it is what is stated, or its default"
+        yield Finding("became fact", _BREAKING, "whoever reads it", detail)
+    elif was and not now:
+        detail = "was a run-time fact and is derived now"
+        yield Finding("became derived", _BEHAVIOUR, "whoever states it", detail)
+
+
 def _keyword_only(old: _Entry, new: _Entry) -> Iterator[Finding]:
     # That a position is gone shows in the order.
     if old.get("keyword_only") and not new.get("keyword_only"):
@@ -265,6 +291,7 @@ RULES: Mapping[str, Callable[[_Entry, _Entry], Iterator[Finding]]] = {
     "required": _default,
     "fallback": _fallback,
     "fallback_text": _fallback,
+    "fact": _fact,
     "keyword_only": _keyword_only,
     "init": _init,
     "flag_required": _flag_required,

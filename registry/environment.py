@@ -140,6 +140,10 @@ class _Reader:
             if name:
                 instead = f"{self._prefix}{name.upper()}" + (f"={value}" if value else "")
             raise InvalidValueError([f"{variable} is retired; set {instead} instead"])
+        gone = {self._prefix + each.upper(): each for each in self._settings.retired}
+        if variable in gone:
+            advice = self._settings.retired[gone[variable]]
+            raise InvalidValueError([f"{variable} is retired: {advice}"])
         name = self._without_namespace(variable)
         if name:
             problem = f"the variable {variable} sets nothing; its name has no namespace in it."

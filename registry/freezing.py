@@ -6,8 +6,11 @@ The module is edited where it has to be; comments and all else in it stay.
 from __future__ import annotations
 
 import ast
+import io
 import json
 import os
+import re
+import tokenize
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,24 +61,25 @@ def freeze(
             the record, a field is gone without advice, or advice is given for one that is not.
     """
     source = os.fspath(path)
-    text = _read(source)
+    text, encoding = _read(source)
     module = _Module(source, text)
     schema = schema_of(record_class)
     # What plugins add follows in whatever order they are loaded; no module can promise it.
     added = {name for each in schema.declarations() if each.plugin for name in each.inputs}
-    names = [name for name in schema.positional if name not in schema.retired.keys() | added]
+    left_out = schema.retired.keys() | added
+    names = [name for name in schema.positional if name not in left_out]
     _check_order(schema, module, names)
     gone = [name for name in module.order if name not in schema.template]
     new = [name for name in gone if name not in module.retired]
     advice = {**(retire or {})}
     _check_advice(source, schema, advice, new)
-    appended = [name for name in names if name not in module.order]
+    known = frozenset(module.order)
+    appended = [name for name in names if name not in known]
     edits = [
-        *_edit(module.order_node, [f'"{name}"' for name in appended]),
+        *_edit(module, module.order_node, [f'"{name}"' for name in appended]),
         *_retirement(
             module,
             [f'"{name}": {json.dumps(advice[name], ensure_ascii=False)}' for name in new],
-            text,
         ),
     ]
     if edits:
@@ -83,7 +87,7 @@ def freeze(
         after = _Module(source, written)
         if after.order != [*module.order, *appended] or after.retired != module.retired | advice:
             raise ContractError(source, "cannot be edited as it is written; edit it by hand")
-        replace_file(path, written)
+        replace_file(path, written, encoding)
     return Frozen(tuple(appended), tuple(new))
 
 
@@ -91,6 +95,8 @@ class _Module:
     """The order and the retired fields in the source of a module."""
 
     def __init__(self, source: str, text: str) -> None:
+        self.source = source
+        self.text = text
         try:
             tree = ast.parse(text)
         except (SyntaxError, ValueError) as error:
@@ -110,6 +116,8 @@ class _Module:
             found = ", ".join(orders) or "none"
             problem = f"must have one tuple of field names for the order; it has {found}"
             raise ContractError(source, problem)
+        for name in (*orders, _RETIRED):
+            _check_set_once(source, tree, name)
         self.order_node: Any = next(iter(orders.values()))
         self.order: list[str] = list(ast.literal_eval(self.order_node))
         self.retired_node: Any = bound.get(_RETIRED)
@@ -127,13 +135,35 @@ def _targets(node: ast.stmt) -> list[str]:
     return [each.id for each in targets if isinstance(each, ast.Name)]
 
 
+def _check_set_once(source: str, tree: ast.Module, name: str) -> None:
+    """Refuse a name that is bound or changed again: what it is in the end is not written there."""
+    nodes: list[Any] = list(ast.walk(tree))
+    lines = sorted(node.lineno for node in nodes if _changed_by(node) == name)
+    if len(lines) > 1:
+        problem = f"changes {name} again in line {lines[1]}; write all of it where it begins"
+        raise ContractError(source, problem)
+
+
+def _changed_by(node: Any) -> str | None:
+    """Return the name that a node binds, deletes or changes in place, None if it does not."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        node = node.value.func  # such as ORDER.append("x")
+        inner = node.value if isinstance(node, ast.Attribute) else None
+    elif isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+        inner = node.value if isinstance(node, ast.Subscript) else node
+    else:
+        return None
+    return inner.id if isinstance(inner, ast.Name) else None
+
+
 def _are_texts(node: ast.Tuple | ast.List) -> bool:
     return all(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in node.elts)
 
 
 def _check_order(schema: Schema, module: _Module, names: Sequence[str]) -> None:
     """Refuse a file whose order is another than that of the record."""
-    known = [name for name in module.order if name in names]
+    present = frozenset(names)
+    known = [name for name in module.order if name in present]
     for at, (frozen, name) in enumerate(zip(known, names, strict=False), 1):
         if frozen != name:
             problem = f"has {frozen} where {schema.cls.__qualname__} has {name}, at position {at}; "
@@ -144,8 +174,9 @@ def _check_order(schema: Schema, module: _Module, names: Sequence[str]) -> None:
 def _check_advice(
     source: str, schema: Schema, advice: Mapping[str, str], gone: Sequence[str]
 ) -> None:
+    may_go = frozenset(gone)
     for name in advice:
-        if name in gone:
+        if name in may_go:
             continue
         problem = f"{name!r} is not gone" if name in schema.template else f"{name!r} has no place"
         raise ContractError(source, f"{problem}, it cannot be retired.{did_you_mean(name, gone)}")
@@ -156,27 +187,43 @@ def _check_advice(
         raise ContractError(source, problem)
 
 
-def _read(source: str) -> str:
+def _read(source: str) -> tuple[str, str]:
+    """Return the text of a module and its encoding, as Python finds it out."""
     try:
-        return Path(source).read_bytes().decode("utf-8")
+        content = Path(source).read_bytes()
+        encoding = tokenize.detect_encoding(io.BytesIO(content).readline)[0]
+        return content.decode(encoding), encoding
+    except SyntaxError as error:  # of a comment that names no encoding there is
+        raise ContractError(source, f"is no Python module: {error.msg}") from error
     except OSError as error:
         raise ContractError(source, f"cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise ContractError(source, f"is not UTF-8: {error}") from error
+        raise ContractError(source, f"is not in its encoding: {error}") from error
 
 
 _Edit = tuple[tuple[int, int], tuple[int, int], str]
 """From where to where, each as line and byte, and what stands there instead."""
 
 
-def _edit(node: Any, items: Sequence[str]) -> list[_Edit]:
+def _edit(module: _Module, node: Any, items: Sequence[str]) -> list[_Edit]:
     """Return the edit that adds items to a collection in the source."""
     if not items:
         return []
     last: list[Any] = node.values[-1:] if isinstance(node, ast.Dict) else node.elts[-1:]
     if last:
-        end = (last[0].end_lineno, last[0].end_col_offset)
-        return [(end, end, "".join(f",\n    {item}" for item in items))]
+        lines = module.text.encode("utf-8").split(b"\n")
+        if isinstance(node, ast.Tuple) and lines[node.lineno - 1][node.col_offset :][:1] != b"(":
+            problem = "has its order without parentheses; put the names in parentheses"
+            raise ContractError(module.source, problem)
+        line, at = last[0].end_lineno, last[0].end_col_offset
+        end = (line, at)
+        comment = re.match(rb"[ \t]*(,?)[ \t]*#[^\r\n]*", lines[line - 1][at:])
+        if comment is None:
+            return [(end, end, "".join(f",\n    {item}" for item in items))]
+        # It is about the item before it, and stays there.
+        after = (line, at + comment.end())
+        added = (after, after, "".join(f"\n    {item}," for item in items))
+        return [added] if comment[1] else [(end, end, ","), added]
     opening, closing = ("[", "]") if isinstance(node, ast.List) else ("(", ")")
     if isinstance(node, ast.Dict):
         opening, closing = "{", "}"
@@ -185,9 +232,10 @@ def _edit(node: Any, items: Sequence[str]) -> list[_Edit]:
     return [(start, end, opening + "".join(f"\n    {item}," for item in items) + f"\n{closing}")]
 
 
-def _retirement(module: _Module, items: Sequence[str], text: str) -> list[_Edit]:
+def _retirement(module: _Module, items: Sequence[str]) -> list[_Edit]:
     if module.retired_node is not None or not items:
-        return _edit(module.retired_node, items)
+        return _edit(module, module.retired_node, items)
+    text = module.text
     lines = text.count("\n") + 1
     end = (lines, len(text.rpartition("\n")[2].encode("utf-8")))
     gap = "" if text.endswith("\n") else "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from registry.cli_page import show
 from registry.errors import RegistryError
 from registry.plugin_loading import Plugin, each_plugin
 from registry.plugins import selected
@@ -45,7 +46,8 @@ def _run(args: argparse.Namespace) -> int:
         outcomes: list[Plugin | RegistryError] = [*each_plugin(args.group, selected(args.group))]
     except RegistryError as error:
         outcomes = [error]
-    print("\n\n".join(map(_described, outcomes)) or f"No plugin of {args.group} is loaded.")
+    text = "\n\n".join(map(_described, outcomes)) or f"No plugin of {args.group} is loaded."
+    show(text + "\n")
     return int(any(not isinstance(each, Plugin) for each in outcomes))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING
 from pathlib import Path
@@ -15,6 +16,7 @@ from registry.canonical import UnstableError, text_of_value
 from registry.cli_rules import kind_of
 from registry.contract import ContractError
 from registry.contract_fields import stand_in
+from registry.contract_types import alike
 from registry.derivation import derive
 from registry.errors import RegistryError
 from registry.instance import schema_of
@@ -33,6 +35,7 @@ class Proof(NamedTuple):
         total: how many there are on either side.
         differences: a line for each that is not.
         skipped: why it was not compared; empty where it was.
+        uncompared: what has the same type on both sides, but no text by which to compare it.
     """
 
     what: str
@@ -40,13 +43,17 @@ class Proof(NamedTuple):
     total: int
     differences: tuple[str, ...] = ()
     skipped: str = ""
+    uncompared: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if self.skipped:
             return f"{self.what}: not compared, {self.skipped}"
         count = len(self.differences)
         text = f"{self.what}: {self.same} / {self.total}, {count} difference{'s' * (count != 1)}"
-        return "\n  ".join([text, *self.differences])
+        if self.uncompared:
+            text += f", {len(self.uncompared)} not compared"
+        left = [f"{each}: not compared, its value has no stable text" for each in self.uncompared]
+        return "\n  ".join([text, *self.differences, *left])
 
 
 class Shape(NamedTuple):
@@ -89,7 +96,14 @@ def prove(old: Side, new: Side, shapes: Sequence[Shape] | None = None) -> list[P
 
     Returns:
         A line of the proof for each thing.
+
+    Raises:
+        ContractError: two shapes have the same name.
     """
+    counts = Counter(shape.name for shape in shapes or ())
+    for name, count in counts.items():
+        if count > 1:
+            raise ContractError("shapes", f"has {name!r} twice; give each launch its own name")
     before, after = old.contract, new.contract
     return [
         _compared("input fields", _names(before["fields"]), _names(after["fields"])),
@@ -108,7 +122,7 @@ def prove(old: Side, new: Side, shapes: Sequence[Shape] | None = None) -> list[P
 
 
 _NAMESPACE = ("namespace",)
-_FLAG = ("flags", "action", "nargs", "const", "choices")
+_FLAG = ("flags", "action", "nargs", "const", "const_text", "choices", "flag_required")
 _DEFAULT = ("default", "default_text", "required", "fallback", "fallback_text")
 
 
@@ -127,13 +141,19 @@ def read_shapes(path: str) -> list[Shape]:
         raise ContractError(path, f"cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
         raise ContractError(path, f"is no table of launches, not even JSON: {error}") from error
-    shapes = []
+    shapes: dict[str, Shape] = {}
     for at, row in enumerate(rows if isinstance(rows, list) else [None], 1):
         if not isinstance(row, dict) or not isinstance(row.get("args"), dict):
             problem = 'is no list of {"name": ..., "args": {...}}; see'
             raise ContractError(path, f"{problem} row {at}")
-        shapes.append(Shape(str(row.get("name", at)), row["args"], row.get("derived") or {}))
-    return shapes
+        name, derived = str(row.get("name", at)), row.get("derived")
+        if derived is not None and not isinstance(derived, dict):
+            problem = f'has a "derived" that is no object of values by field; see row {at}'
+            raise ContractError(path, problem)
+        if name in shapes:
+            raise ContractError(path, f"has {name!r} twice; see row {at}")
+        shapes[name] = Shape(name, row["args"], derived or {})
+    return list(shapes.values())
 
 
 def default_shapes(record_class: type[Any], contract: Mapping[str, Any]) -> list[Shape]:
@@ -194,7 +214,7 @@ def _compared(what: str, old: Mapping[Any, Any], new: Mapping[Any, Any]) -> Proo
             differences.append(f"{key}: is gone")
         elif key not in old:
             differences.append(f"{key}: is new")
-        elif old[key] != new[key]:
+        elif not alike(old[key], new[key]):
             differences.append(f"{key}: was {_shown(old[key])} and is {_shown(new[key])}")
     return Proof(what, len(keys) - len(differences), len(keys), tuple(differences))
 
@@ -228,7 +248,14 @@ def _derived_values(old: Side, new: Side, shapes: Sequence[Shape] | None) -> Pro
         else:
             before |= _values(old.record_class, shape, names)
         after |= _values(new.record_class, shape, names)
-    return _compared(what, before, after)
+    left = tuple(
+        key
+        for key, text in before.items()
+        if isinstance(text, _TypeAlone) and alike(text, after.get(key))
+    )
+    for key in left:
+        del before[key], after[key]
+    return _compared(what, before, after)._replace(uncompared=left)
 
 
 def _values(record_class: type[Any], shape: Shape, names: Iterable[str]) -> dict[str, str]:
@@ -258,4 +285,8 @@ def _text(value: Any) -> str:
     try:
         return text_of_value(value)
     except UnstableError:
-        return f"<{type(value).__qualname__}>"
+        return _TypeAlone(f"<{type(value).__qualname__}>")
+
+
+class _TypeAlone(str):
+    """The type of a value that has no text by which it can be told from others."""

@@ -137,6 +137,7 @@ class Settings:
         paths: the paths of all namespaces, those included that only hold others.
         derived: the derived fields, run-time facts among them.
         private: the names that the program keeps for itself.
+        retired: since when, and what to use, of fields that there were once.
     """
 
     def __init__(self, record_class: type[Any]) -> None:
@@ -162,6 +163,7 @@ class Settings:
         )
         source = schema.source or tuple
         self.derived = {name: entry for each in source() for name, entry in each.derived.items()}
+        self.retired = schema.retired
         self.private = frozenset(schema.names) - self.by_name.keys()
 
     def find(self, spelling: str) -> Setting | None:

@@ -138,10 +138,22 @@ def test_what_breaks_nobody_ends_well(folder: Path) -> None:
             ["prove", "schema_1:ServerArgs", "schema_1:ServerArgs", "--shapes", "other.json"],
             'other.json: is no list of {"name": ..., "args": {...}}; see row 1',
         ),
+        (
+            ["prove", "schema_1:ServerArgs", "schema_1:ServerArgs", "--shapes", "list.json"],
+            'list.json: has a "derived" that is no object of values by field; see row 2',
+        ),
+        (
+            ["prove", "schema_1:ServerArgs", "schema_1:ServerArgs", "--shapes", "twice.json"],
+            "twice.json: has 'a' twice; see row 2",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_one_line(words: list[str], problem: str, folder: Path) -> None:
     (folder / "other.json").write_text('{"format": 0}', encoding="utf-8")
+    twice = [{"name": "a", "args": {}}, {"name": "a", "args": {"tp_size": 2}}]
+    (folder / "twice.json").write_text(json.dumps(twice), encoding="utf-8")
+    rows = [{"args": {}, "derived": None}, {"args": {}, "derived": [1]}]
+    (folder / "list.json").write_text(json.dumps(rows), encoding="utf-8")
     (folder / "needy.py").write_text("import not_there", encoding="utf-8")
     (folder / "faulty.py").write_text("1 / 0", encoding="utf-8")
     (folder / "leaving.py").write_text("import sys\nsys.exit(0)", encoding="utf-8")
@@ -209,3 +221,50 @@ def test_a_reader_that_leaves_early_is_no_error(folder: Path) -> None:
         timeout=60,
     )
     assert (done.stdout, done.stderr) == ("{\n", "")
+
+
+CHANGED = "diff schema_1:ServerArgs schema_2:ServerArgs"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+@pytest.mark.parametrize(
+    ("command", "status", "error"),
+    [
+        (f"{CHANGED} >/dev/full", 2, "the output cannot be written: No space left on device"),
+        ("--help >/dev/full", 2, "the output cannot be written: No space left on device"),
+        (f"{CHANGED} >&-", 1, ""),
+        ("diff no.json no.json 2>&-", 2, ""),
+        ("diff no.json no.json 2>/dev/full", 2, ""),
+        (f"{CHANGED} | true; exit ${{PIPESTATUS[0]}}", 1, ""),
+        ("--help | true; exit ${PIPESTATUS[0]}", 0, ""),
+    ],
+)
+def test_the_exit_status_is_right_wherever_output_goes(
+    command: str, status: int, error: str, folder: Path
+) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m registry {command}"],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        timeout=60,
+    )
+    told = f"python -m registry: error: {error}\n" if error else ""
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", told)
+
+
+def test_output_in_an_encoding_without_a_character_is_still_json(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "accents.py").write_text(
+        "from registry import A, Namespace, Registry, compose\n"
+        "class N(Namespace, registry=Registry('n')):\n"
+        "    _NS_PATH = 'n'\n    it: A[str, 'It.'] = 'é\\U0001f600'\n"
+        "R = compose('R', [N])\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    status, out, error = run(folder, "snapshot", "accents:R")
+    assert (status, error, out.isascii()) == (0, "", True)
+    assert json.loads(out)["fields"]["it"]["default"] == "é\U0001f600"

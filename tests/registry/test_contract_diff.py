@@ -17,6 +17,7 @@ from registry import (
     Arg,
     ContractChange,
     ContractError,
+    Derived,
     Namespace,
     Registry,
     assert_contract,
@@ -75,6 +76,55 @@ def arg(kind: Any = str, **options: Any) -> Any:
         (record_of(int), record_of(float), "compatible: it: type was int and is float"),
         (record_of(float), record_of(int), "breaking: it: type was float and is int"),
         (record_of(int), record_of(str), "breaking: it: type was int and is str"),
+        (
+            record_of(arg()),
+            record_of(arg(int | str)),
+            "behaviour: it: type was str and is int | str; a word may be read as another type",
+        ),
+        (
+            record_of(arg(float)),
+            record_of(arg(int | float)),
+            "behaviour: it: type was float and is float | int; a word may be read as another type",
+        ),
+        (
+            record_of(arg(Literal["1", "2"])),
+            record_of(arg(int | str)),
+            "behaviour: it: type was Literal['1', '2'] and is int | str; "
+            "a word may be read as another type",
+        ),
+        (
+            record_of(arg(list[str])),
+            record_of(arg(list[int | str])),
+            "behaviour: it: type was list[str] and is list[int | str]; "
+            "a word may be read as another type",
+        ),
+        (
+            record_of(arg(type_parser=str)),
+            record_of(arg(int | str, type_parser=str)),
+            "compatible: it: type was str and is int | str",
+        ),
+        (
+            record_of(arg(int)),
+            record_of(arg(int | str)),
+            "compatible: it: type was int and is int | str",
+        ),
+        (record_of(arg(str | Literal["a", "b"])), record_of(arg(str | Literal["a"])), ""),
+        (record_of(arg(str | Literal["a"])), record_of(arg(str | Literal["b", "a"])), ""),
+        (
+            record_of(arg(int | Literal["a", "b"])),
+            record_of(arg(int | Literal["a"])),
+            "breaking: it: no longer takes 'b'",
+        ),
+        (
+            record_of(bool | int, False),
+            record_of(bool | int, 0),
+            "behaviour: it: default was false and is 0",
+        ),
+        (
+            record_of(list[Any], dataclasses.field(default_factory=lambda: [True])),
+            record_of(list[Any], dataclasses.field(default_factory=lambda: [1])),
+            "behaviour: it: default was [true] and is [1]",
+        ),
         (
             record_of(Literal["a", "b"]),
             record_of(Literal["a"]),
@@ -239,6 +289,35 @@ def test_derived_types_promise_what_is_read() -> None:
     ]
     assert list(map(str, diff(with_result(int | None), with_result(int)))) == [
         "compatible: width: derived type was int | None and is int"
+    ]
+
+
+def test_a_new_field_whose_flag_is_required_breaks_commands() -> None:
+    class More(Namespace, registry=Registry("more")):
+        _NS_PATH = "n"
+        it: int = 1
+        new: A[int, Arg(required=True)] = 2
+
+    (change,) = diff(record_of(int, 1), compose("Record", [More]))
+    assert str(change) == "breaking: new: new field in n whose flag is required"
+    assert change.affects == "commands without it"
+
+
+def test_what_is_derived_and_what_is_stated_are_not_the_same() -> None:
+    def width(cfg: Any) -> int:
+        return 1
+
+    def with_width(entry: Any) -> type[Any]:
+        body = {"_NS_PATH": "n", "width": entry}
+        return compose("R", [type(Namespace)("N", (Namespace,), body, registry=Registry("r"))])
+
+    function, fact = with_width(derived(width)), with_width(Derived(doc="", type=int))
+    assert list(map(str, diff(function, fact))) == [
+        "breaking: width: was derived and is a run-time fact now: it is what is stated, or its "
+        "default"
+    ]
+    assert list(map(str, diff(fact, function))) == [
+        "behaviour: width: was a run-time fact and is derived now"
     ]
 
 

@@ -1,5 +1,7 @@
 """The order file: what is new is appended, what is gone keeps its place, the rest stays."""
 
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -103,13 +105,22 @@ def test_what_would_move_a_position_is_refused(
         ("x = (", "is no Python module: "),
         ("x = 1", "must have one tuple of field names for the order; it has none"),
         ('x = ("a",)\ny = ("b",)', "must have one tuple of field names for the order; it has x, y"),
+        ('x = "a", "b"', "has its order without parentheses; put the names in parentheses"),
+        ('x = ("a",)\nx += ("b",)', "changes x again in line 2; write all of it where it begins"),
+        ('x = ["a"]\nx.append("b")', "changes x again in line 2; write all of it where it begins"),
+        ('x = ("a",)\nx = ("b",)', "changes x again in line 2; write all of it where it begins"),
+        (
+            'x = ("a",)\nRETIRED_FIELDS = {}\nRETIRED_FIELDS["b"] = "c"',
+            "changes RETIRED_FIELDS again in line 3; write all of it where it begins",
+        ),
+        ("# coding: klingon\nx = ()", "is no Python module: unknown encoding"),
         ('x = ("a",)\nRETIRED_FIELDS = f()', "has a RETIRED_FIELDS that is no dict of names and"),
     ],
 )
 def test_what_is_no_order_file_is_refused(content: str, problem: str, file: Path) -> None:
     file.write_text(content, encoding="utf-8")
     with pytest.raises(ContractError) as caught:
-        freeze(record_of(["a"]), file)
+        freeze(record_of(["a", "b", "c"]), file)
     assert str(caught.value).startswith(f"{file}: {problem}")
 
 
@@ -132,6 +143,61 @@ def test_any_spelling_of_the_tuple_is_edited(content: str, file: Path) -> None:
     freeze(record_of(["a", "b"]), file)
     values = values_of(file)
     assert list(values.get("O") or values["é"]) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('O = (\n    "a",  # since 2019\n)', 'O = (\n    "a",  # since 2019\n    "b",\n)'),
+        ('O = [\n    "a"  # since 2019\n]', 'O = [\n    "a",  # since 2019\n    "b",\n]'),
+        ('O = ["a",  # 2019\r\n]\r\n', 'O = ["a",  # 2019\r\n    "b",\r\n]\r\n'),
+        ('O = (\n    "a",\n    # more\n)', 'O = (\n    "a",\n    "b",\n    # more\n)'),
+    ],
+)
+def test_a_comment_stays_with_its_entry(content: str, expected: str, file: Path) -> None:
+    file.write_bytes(content.encode("utf-8"))
+    freeze(record_of(["a", "b"]), file)
+    assert file.read_bytes().decode("utf-8") == expected
+
+
+@pytest.mark.parametrize(
+    ("encoding", "cookie"), [("utf-8-sig", ""), ("iso-8859-1", "# coding: latin-1\n")]
+)
+def test_the_encoding_of_the_module_stays(encoding: str, cookie: str, file: Path) -> None:
+    file.write_bytes(f'{cookie}O = ("a",)  # é\n'.encode(encoding))
+    freeze(record_of(["a", "b"]), file)
+    assert file.read_bytes() == f'{cookie}O = ("a",\n    "b",)  # é\n'.encode(encoding)
+
+
+def test_what_the_encoding_lacks_is_refused(file: Path) -> None:
+    content = b'# coding: latin-1\nO = ("a", "b")\n'
+    file.write_bytes(content)
+    with pytest.raises(ContractError) as caught:
+        freeze(record_of(["a"]), file, {"b": "costs 1 \u20ac"})
+    problem = "is written in iso-8859-1, which has no '\u20ac'; save it as UTF-8"
+    assert str(caught.value) == f"{file}: {problem}"
+    assert [each.name for each in file.parent.iterdir()] == [file.name]
+    assert file.read_bytes() == content
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_the_permissions_stay(file: Path) -> None:
+    file.chmod(0o640)
+    freeze(record_of(["a", "b", "c", "d"], order=["a", "b", "c"]), file)
+    assert file.stat().st_mode & 0o777 == 0o640
+
+
+def test_the_time_it_takes_grows_with_the_fields_alone(file: Path) -> None:
+    def seconds(count: int) -> float:
+        file.write_text("ORDER = ()\n", encoding="utf-8")
+        record = record_of([f"f{number}" for number in range(count)])
+        start = time.perf_counter()
+        freeze(record, file)
+        assert freeze(record, file) == ((), ())
+        return time.perf_counter() - start
+
+    small = min(seconds(300) for _ in range(3))
+    assert seconds(3_000) < 30 * small
 
 
 NAMES = [f"f{number}" for number in range(6)]

@@ -13,8 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry import (
+    A,
     CallError,
+    CommandLineError,
     ComposeError,
+    ConfigFile,
+    InvalidSettingsError,
     Namespace,
     RecordUnpicklingError,
     Registry,
@@ -22,6 +26,9 @@ from registry import (
     compose,
     derive,
     derived,
+    from_argv,
+    values_of_environment,
+    values_of_file,
 )
 from registry.retirement import with_places
 
@@ -80,6 +87,46 @@ def test_giving_it_a_value_is_an_error(
     with pytest.raises(CallError) as caught:
         record(*args, **values)
     assert str(caught.value) == f"{record.__name__}.__init__() {problem}"
+
+
+class Batch(Namespace, registry=Registry("batch")):
+    _NS_PATH = "n"
+
+    batch: A[int, "Requests at once."] = 1
+    max_running: A[int, "Requests that run."] = 1
+
+
+Served = compose(
+    "Served", [Batch], retired={"b": "since 2.0, use batch", "max_b": "since 3.0, use none"}
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--b", "3"], "--b is retired: since 2.0, use batch"),
+        (["--b=3"], "--b is retired: since 2.0, use batch"),
+        (["--max_b", "3"], "--max_b is retired: since 3.0, use none"),
+        (["--b.key", "3"], "--b.key is retired: since 2.0, use batch"),
+    ],
+)
+def test_its_flag_says_what_to_use(words: list[str], problem: str) -> None:
+    with pytest.raises(CommandLineError) as caught:
+        from_argv(Served, words)
+    assert str(caught.value) == problem
+    assert from_argv(Served, ["--batch", "3"]) == from_argv(Served, ["--ba", "3"]) == Served(3)
+
+
+@pytest.mark.parametrize("values", [{"b": 3}, {"n": {"b": 3}}, {"n.b": 3}])
+def test_its_key_in_a_file_says_what_to_use(values: dict[str, Any]) -> None:
+    with pytest.raises(InvalidSettingsError, match=r"b is retired: since 2\.0, use batch$"):
+        values_of_file(Served, ConfigFile("run.json", values))
+
+
+def test_its_variable_says_what_to_use() -> None:
+    with pytest.raises(InvalidSettingsError) as caught:
+        values_of_environment(Served, "SERVER_", {"SERVER_MAX_B": "3"})
+    assert str(caught.value) == "SERVER_MAX_B is retired: since 3.0, use none"
 
 
 def test_all_else_works_as_without_it() -> None:
