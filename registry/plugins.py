@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from registry.entry_points import may_have
+from registry.entry_points import may_have, variable_of
 from registry.errors import ComposeError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def load_plugins(
         >>> load_plugins("registry.plugins")
         ()
     """
-    mode = on_error or os.environ.get(f"{_variable(group)}_ON_ERROR") or "raise"
+    mode = on_error or os.environ.get(f"{variable_of(group)}_ON_ERROR") or "raise"
     if mode not in ("raise", "warn"):
         raise ComposeError("load_plugins()", f"on_error must be 'raise' or 'warn', not {mode!r}")
     if select is None:
@@ -73,11 +73,7 @@ def selected(group: str) -> list[str] | None:
     Args:
         group: the group; its variable is `NAMESPACES_PLUGINS` for `namespaces.plugins`.
     """
-    given = os.environ.get(_variable(group), "").strip()
+    given = os.environ.get(variable_of(group), "").strip()
     if not given:
         return None
     return [] if given == "none" else [name for each in given.split(",") if (name := each.strip())]
-
-
-def _variable(group: str) -> str:
-    return group.replace(".", "_").replace("-", "_").upper()

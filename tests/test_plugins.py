@@ -380,6 +380,74 @@ def test_a_faulty_plugin_is_named_and_the_rest_works_without_it(
     assert left == "4 1 False False False False False"
 
 
+def install(folder: Path, entries: dict[str, str], files: dict[str, str], more: str = "") -> Path:
+    """Install a distribution named after the folder, with entry points and modules."""
+    info = folder / f"{folder.name}-1.0.dist-info"
+    info.mkdir(parents=True)
+    lines = "".join(f"{name} = {value}\n" for name, value in entries.items())
+    (info / "entry_points.txt").write_text(f"[namespaces.plugins]\n{lines}", encoding="utf-8")
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {folder.name}\nVersion: 1.0\n{more}", encoding="utf-8"
+    )
+    for name, source in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(textwrap.dedent(source), encoding="utf-8")
+    return folder
+
+
+FIELDS = """
+from namespaces import add_load_format_choices, set_default
+from registry import Namespace
+class {title}(Namespace):
+    _NS_PATH = "{name}"
+    {name}_size: int = 1
+add_load_format_choices(["{name}"])
+set_default("{setting}", 3)
+"""
+WELL = FIELDS.format(title="Well", name="well", setting="pp_size")
+SICK = FIELDS.format(title="Sick", name="sick", setting="dp_size")
+FAILS = "def fail(): raise KeyError('x')\n"
+STATE = """
+import warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import namespaces, namespaces.record as made
+args = made.ServerArgs("m")
+print([plugin.name for plugin in made.PLUGINS])
+print(args.pp_size, hasattr(args, "well_size"), "well" in namespaces.LOAD_FORMAT_CHOICES)
+print(args.dp_size, hasattr(args, "sick_size"), "sick" in namespaces.LOAD_FORMAT_CHOICES)
+for each in caught:
+    if each.category.__name__ == "PluginWarning":
+        print(each.message)
+"""
+
+
+def state(run: Run, first: str, *plugins: Path, **variables: str) -> list[str]:
+    """Return what is loaded, and what stands of `WELL` and of `SICK`, and the warnings."""
+    variables = {"NAMESPACES_PLUGINS_ON_ERROR": "warn", **variables}
+    return output(run("-c", first + "\n" + STATE, plugins=plugins, **variables)).splitlines()
+
+
+ABSENT = "1 False False"
+PRESENT = "3 True True"
+
+
+@pytest.mark.parametrize("name", ["before", "x_after"])
+def test_a_plugin_that_a_faulty_one_has_imported_is_whole(
+    run: Run, tmp_path: Path, name: str
+) -> None:
+    files = {"well/__init__.py": "from well.fields import Well", "well/fields.py": WELL}
+    well = install(tmp_path / "well", {"well": "well"}, files)
+    source = f"{SICK}\nimport well\nraise KeyError('x')"
+    sick = install(tmp_path / "sick", {name: "sick"}, {"sick.py": source})
+    assert state(run, "", well, sick) == [
+        "['well']",
+        PRESENT,
+        ABSENT,
+        f"plugin '{name}' (sick 1.0) does not load: KeyError: 'x'; it is left out",
+    ]
+
+
 def test_the_command_shows_what_does_not_load_and_fails(run: Run, tmp_path: Path) -> None:
     install_faulty(tmp_path / "faulty", "bad", "{}['x']")
     done = run("-m", "registry", "plugins", plugins=["bolt", tmp_path / "faulty"])
