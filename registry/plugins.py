@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from registry.entry_points import may_have, variable_of
 from registry.errors import ComposeError
+from registry.journal import noted
 
 if TYPE_CHECKING:
     from registry.plugin_loading import Plugin
@@ -51,7 +52,8 @@ def load_plugins(
         raise ComposeError("load_plugins()", f"on_error must be 'raise' or 'warn', not {mode!r}")
     if select is None:
         select = selected(group)
-    if not may_have(group) if select is None else not select:
+    # One that is not selected may have been imported and have added something all the same.
+    if not (may_have(group) if select is None else select or noted()):
         return ()
     # Most processes have no plugin, and do without this.
     from registry.plugin_loading import Plugin, PluginWarning, each_plugin

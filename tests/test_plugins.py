@@ -448,6 +448,59 @@ def test_a_plugin_that_a_faulty_one_has_imported_is_whole(
     ]
 
 
+def test_one_that_fails_after_it_was_imported_leaves_nothing(run: Run, tmp_path: Path) -> None:
+    sick = install(tmp_path / "sick", {"sick": "sick:fail"}, {"sick.py": SICK + FAILS})
+    well = install(tmp_path / "well", {"well": "well"}, {"well.py": WELL})
+    assert state(run, "import sick, well", sick, well) == [
+        "['well']",
+        PRESENT,
+        ABSENT,
+        "plugin 'sick' (sick 1.0) does not load: KeyError: 'x'; it is left out",
+    ]
+
+
+@pytest.mark.parametrize("name", ["early", "under"])
+def test_one_that_needs_one_that_fails_is_left_out_too(run: Run, tmp_path: Path, name: str) -> None:
+    sick = install(tmp_path / "sick", {"sick": "sick:fail"}, {"sick.py": SICK + FAILS})
+    well = install(tmp_path / "well", {"well": "well"}, {"well.py": WELL})
+    source = "from sick import Sick\nimport well\nclass Upper(Sick):\n    upper_size: int = 2"
+    upper = install(tmp_path / "upper", {name: "upper"}, {"upper.py": source})
+    for first in ("", "import upper"):
+        loaded, whole, gone, *warnings = state(run, first, sick, upper, well)
+        assert (loaded, whole, gone) == ("['well']", PRESENT, ABSENT)
+        assert set(warnings) == {
+            f"plugin '{name}' (upper 1.0) needs another: plugin 'sick' (sick 1.0) does not load: "
+            "KeyError: 'x'; it is left out",
+            "plugin 'sick' (sick 1.0) does not load: KeyError: 'x'; it is left out",
+        }
+
+
+def test_one_that_is_imported_but_not_selected_changes_nothing(run: Run, tmp_path: Path) -> None:
+    sick = install(tmp_path / "sick", {"sick": "sick"}, {"sick.py": SICK})
+    well = install(tmp_path / "well", {"well": "well"}, {"well.py": WELL})
+    first = "import sick, well"
+    assert state(run, first, sick, well, NAMESPACES_PLUGINS="none") == ["[]", ABSENT, ABSENT]
+    assert state(run, first, sick, well, NAMESPACES_PLUGINS="well") == ["['well']", PRESENT, ABSENT]
+
+
+@pytest.mark.parametrize("first", ["", "import sick", "import upper"])
+def test_one_that_needs_one_that_is_not_selected_is_refused(
+    run: Run, tmp_path: Path, first: str
+) -> None:
+    sick = install(tmp_path / "sick", {"sick": "sick"}, {"sick.py": SICK})
+    source = "from sick import Sick\nclass Upper(Sick):\n    upper_size: int = 2"
+    upper = install(tmp_path / "upper", {"upper": "upper"}, {"upper.py": source})
+    assert state(run, first, sick, upper, NAMESPACES_PLUGINS="upper") == [
+        "[]",
+        ABSENT,
+        ABSENT,
+        "plugin 'upper' (upper 1.0) needs 'sick' (sick 1.0), which NAMESPACES_PLUGINS does not "
+        "select; it is left out",
+    ]
+    both = state(run, first, sick, upper, NAMESPACES_PLUGINS="sick,upper")
+    assert both == ["['sick', 'upper']", ABSENT, PRESENT]
+
+
 def test_the_command_shows_what_does_not_load_and_fails(run: Run, tmp_path: Path) -> None:
     install_faulty(tmp_path / "faulty", "bad", "{}['x']")
     done = run("-m", "registry", "plugins", plugins=["bolt", tmp_path / "faulty"])
