@@ -246,9 +246,9 @@ def _check_not_underway(entries: tuple[Entry, ...]) -> None:
     frame: FrameType | None = sys._getframe()
     while frame is not None:
         if frame.f_code.co_name == "<module>":
-            module = frame.f_globals.get("__name__", "")
             for entry in entries:
-                if is_within(module, package_of(entry.module)):
+                # Only a module that is not finished has its own code running.
+                if frame.f_globals is vars(sys.modules.get(entry.module, object)):
                     raise _error(entry, f"{advice} ({_place(frame.f_code, frame.f_lineno)})")
         frame = frame.f_back
 

@@ -534,6 +534,17 @@ def test_a_plugin_that_needs_the_record_while_imported_first_is_told(
     assert "bad.py:" in last
 
 
+def test_a_program_in_the_package_of_a_plugin_may_use_the_record(run: Run, tmp_path: Path) -> None:
+    files = {
+        "well/__init__.py": WELL,
+        "well/__main__.py": "import well.serve",
+        "well/serve.py": "from namespaces import ServerArgs\nprint(ServerArgs('m').well_size)",
+    }
+    well = install(tmp_path / "well", {"well": "well"}, files)
+    assert output(run("-m", "well", plugins=[well])) == "1\n"
+    assert output(run("-c", "import well.serve", plugins=[well])) == "1\n"
+
+
 def test_the_page_leads_from_an_empty_folder_to_a_plugin(
     run: Run, installed: Path, tmp_path: Path
 ) -> None:
