@@ -19,7 +19,14 @@ from registry.errors import RegistryError, did_you_mean
 from registry.installed import Entry, entries_of
 from registry.journal import Addition, Journal, noted, withdraw, write
 from registry.namespace import default_registry
-from registry.plugin_modules import belongs_to, forget_modules, is_within, owners, package_of
+from registry.plugin_modules import (
+    belongs_to,
+    classes_in_sight,
+    forget_modules,
+    is_within,
+    may_have_made,
+    owners,
+)
 from registry.store import Declaration
 
 __all__ = ["Plugin", "PluginError", "PluginWarning", "each_plugin"]
@@ -305,16 +312,17 @@ def _run(entry: Entry) -> None:
 
 def _described(entry: Entry, entries: Sequence[Entry], journal: Journal) -> Plugin:
     """Mark what a plugin declared as its own, and list it."""
-    package = package_of(entry.module)
     made = {each for each in journal.declarations if isinstance(each, Declaration)}
     own = []
-    # A plugin whose module was imported before has declared what is in its package.
+    # Its module may have been imported before.
+    visible = classes_in_sight(entry)
     for each in dict.fromkeys([*default_registry.declarations, *made]):
         module = each.cls.__module__
-        if each.plugin or not (each in made or is_within(module, package)):
+        if each.plugin or not (
+            each in made or is_within(module, entry.module) or id(each.cls) in visible
+        ):
             continue
-        owning = owners(module, entries)
-        if not owning or entry in owning:
+        if may_have_made(entry, module, entries):
             own.append(each)
     for each in own:
         # Whatever is wrong with an annotation is this plugin's fault, not the record's.
@@ -332,7 +340,10 @@ def _described(entry: Entry, entries: Sequence[Entry], journal: Journal) -> Plug
         tuple(name for each in own for name in each.derived),
         tuple(name for each in own for name in (*each.resolvers, *each.checks)),
         tuple(
-            each for each in noted() if each in journal.additions or is_within(each.module, package)
+            each
+            for each in noted()
+            if (each in journal.additions or is_within(each.module, entry.module))
+            and may_have_made(entry, each.module, entries)
         ),
         tuple(each.cls for each in own if each in registered),
     )

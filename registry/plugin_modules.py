@@ -10,7 +10,15 @@ from collections.abc import Callable, Iterable, Sequence
 
 from registry.installed import Entry
 
-__all__ = ["belongs_to", "forget_modules", "is_within", "owners", "package_of"]
+__all__ = [
+    "belongs_to",
+    "classes_in_sight",
+    "forget_modules",
+    "is_within",
+    "may_have_made",
+    "owners",
+    "package_of",
+]
 
 
 def owners(module: str, entries: Sequence[Entry]) -> list[Entry]:
@@ -36,14 +44,41 @@ def belongs_to(entry: Entry, module: str, entries: Sequence[Entry]) -> bool:
     return is_within(module, entry.module) and entry in owners(module, entries)
 
 
+def may_have_made(entry: Entry, module: str, entries: Sequence[Entry]) -> bool:
+    """Tell whether what a module does may count as a plugin's: the module is no other plugin's."""
+    owning = owners(module, entries)
+    return not owning or entry in owning
+
+
+def classes_in_sight(entry: Entry) -> set[int]:
+    """Return the classes of a plugin's package that its entry point's module has a name for.
+
+    The packages around the module are imported with it, so their names count, too.
+
+    Args:
+        entry: a plugin whose module is imported.
+
+    Returns:
+        The `id` of each class.
+    """
+    outermost = package_of(entry.module)
+    around = entry.module
+    found = set()
+    while is_within(around, outermost):
+        for each in tuple(vars(sys.modules[around]).values()):
+            if isinstance(each, type) and is_within(each.__module__, outermost):
+                found.add(id(each))
+        around = around.rpartition(".")[0]
+    return found
+
+
 def package_of(module: str) -> str:
     """Return the outermost package around a module that has an `__init__`."""
-    outer = module
-    while parent := outer.rpartition(".")[0]:
-        if getattr(sys.modules.get(parent), "__file__", None) is None:
-            break
-        outer = parent
-    return outer
+    outermost = around = module
+    while around := around.rpartition(".")[0]:
+        if getattr(sys.modules.get(around), "__file__", None) is not None:
+            outermost = around
+    return outermost
 
 
 def is_within(module: str, package: str) -> bool:

@@ -390,7 +390,7 @@ def install(folder: Path, entries: dict[str, str], files: dict[str, str], more: 
         f"Metadata-Version: 2.1\nName: {folder.name}\nVersion: 1.0\n{more}", encoding="utf-8"
     )
     for name, source in files.items():
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(textwrap.dedent(source), encoding="utf-8")
     return folder
 
@@ -543,6 +543,42 @@ def test_a_program_in_the_package_of_a_plugin_may_use_the_record(run: Run, tmp_p
     well = install(tmp_path / "well", {"well": "well"}, files)
     assert output(run("-m", "well", plugins=[well])) == "1\n"
     assert output(run("-c", "import well.serve", plugins=[well])) == "1\n"
+
+
+LAYOUTS = {
+    "the module": {"company/plugins/well.py": WELL},
+    "a module that it imports": {
+        "company/plugins/well.py": "from company.fields import Well",
+        "company/fields.py": WELL,
+    },
+    "a module that the package around it imports": {
+        "company/__init__.py": "from company.fields import Well",
+        "company/plugins/well.py": "",
+        "company/fields.py": WELL,
+    },
+    "a module below": {
+        "company/plugins/well/__init__.py": "import company.plugins.well.fields",
+        "company/plugins/well/fields.py": WELL,
+    },
+}
+
+
+@pytest.mark.parametrize("files", LAYOUTS.values(), ids=LAYOUTS)
+def test_a_plugin_has_what_its_module_declares_and_not_its_neighbours(
+    run: Run, tmp_path: Path, files: dict[str, str]
+) -> None:
+    neighbour = """
+        from registry import Namespace
+        class Train(Namespace):
+            _NS_PATH = "train"
+            learning_rate: float = 1.0
+    """
+    around = {"company/__init__.py": "", "company/train.py": neighbour}
+    well = install(tmp_path / "company", {"well": "company.plugins.well"}, {**around, **files})
+    for first in ("", "import company.train", "import company.plugins.well, company.train"):
+        code = f"{first}\nimport namespaces\nprint(hasattr(namespaces.ServerArgs, 'learning_rate'))"
+        assert output(run("-c", code, plugins=[well])) == "False\n"
+        assert state(run, first, well) == ["['well']", PRESENT, ABSENT]
 
 
 def test_the_page_leads_from_an_empty_folder_to_a_plugin(
