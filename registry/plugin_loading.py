@@ -29,7 +29,7 @@ from registry.plugin_modules import (
 )
 from registry.store import Declaration
 
-__all__ = ["Plugin", "PluginError", "PluginWarning", "each_plugin"]
+__all__ = ["Plugin", "PluginError", "PluginWarning", "each_plugin", "is_left_out"]
 
 _OURS = "namespace-registry"
 
@@ -95,15 +95,19 @@ class _Underway(threading.local):
 _underway = _Underway()
 _lock = threading.RLock()
 _loaded: dict[tuple[str, Entry], Plugin] = {}
+_left_out: dict[tuple[str, Entry], PluginError] = {}
 
 
-def each_plugin(group: str, select: Sequence[str] | None = None) -> Iterator[Plugin | PluginError]:
+def each_plugin(
+    group: str, select: Sequence[str] | None = None, *, leave_out: bool = False
+) -> Iterator[Plugin | PluginError]:
     """Load the plugins of a group in turn.
 
     Args:
         group: the entry points to load.
         select: the names to load; None is all. What others added to lists and defaults, because
             their modules were imported all the same, is undone.
+        leave_out: leave one that cannot be loaded out for good; else the next call tries again.
 
     Yields:
         Each plugin, or why it cannot be loaded.
@@ -121,7 +125,14 @@ def each_plugin(group: str, select: Sequence[str] | None = None) -> Iterator[Plu
     for entry in chosen:
         with _lock:
             outcome = loading.outcome_of(entry)
+            if leave_out and isinstance(outcome, PluginError):
+                _left_out[group, entry] = outcome
         yield outcome
+
+
+def is_left_out(error: PluginError) -> bool:
+    """Tell whether a plugin has been left out because of this error."""
+    return any(error is each for each in _left_out.values())
 
 
 class _Loading:
@@ -137,7 +148,7 @@ class _Loading:
         self._group = group
         self._entries = entries
         self._chosen = chosen
-        self._failed: dict[Entry, PluginError] = {}
+        self._failed = {entry: error for (of, entry), error in _left_out.items() if of == group}
         self._underway: list[Entry] = []
 
     def withdraw_others(self) -> None:

@@ -32,7 +32,8 @@ def load_plugins(
         group: the entry points to load. It is named after the package that they extend, which
             is imported first: `namespaces.plugins` after `namespaces`.
         on_error: "raise", or "warn" to leave out what does not load. None takes the environment
-            variable named after the group, `NAMESPACES_PLUGINS_ON_ERROR`, or "raise".
+            variable named after the group, `NAMESPACES_PLUGINS_ON_ERROR`; without it, what an
+            earlier call has left out stays out, and anything else raises.
         select: the names to load. None takes the variable `NAMESPACES_PLUGINS`: names with
             commas between them, or `none`; without it all are loaded.
 
@@ -47,7 +48,8 @@ def load_plugins(
         >>> load_plugins("registry.plugins")
         ()
     """
-    mode = on_error or os.environ.get(f"{variable_of(group)}_ON_ERROR") or "raise"
+    said = on_error or os.environ.get(f"{variable_of(group)}_ON_ERROR")
+    mode = said or "raise"
     if mode not in ("raise", "warn"):
         raise ComposeError("load_plugins()", f"on_error must be 'raise' or 'warn', not {mode!r}")
     if select is None:
@@ -56,16 +58,16 @@ def load_plugins(
     if not (may_have(group) if select is None else select or noted()):
         return ()
     # Most processes have no plugin, and do without this.
-    from registry.plugin_loading import Plugin, PluginWarning, each_plugin
+    from registry.plugin_loading import Plugin, PluginWarning, each_plugin, is_left_out
 
     loaded = []
-    for outcome in each_plugin(group, select):
+    for outcome in each_plugin(group, select, leave_out=mode == "warn"):
         if isinstance(outcome, Plugin):
             loaded.append(outcome)
-        elif mode == "raise":
-            raise outcome
-        else:
+        elif mode == "warn":
             warnings.warn(f"{outcome}; it is left out", PluginWarning, stacklevel=2)
+        elif said or not is_left_out(outcome):
+            raise outcome
     return tuple(loaded)
 
 

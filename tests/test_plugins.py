@@ -581,6 +581,30 @@ def test_a_plugin_has_what_its_module_declares_and_not_its_neighbours(
         assert state(run, first, well) == ["['well']", PRESENT, ABSENT]
 
 
+def test_what_a_call_leaves_out_stays_out(run: Run, tmp_path: Path) -> None:
+    sick = install(tmp_path / "sick", {"sick": "sick:fail"}, {"sick.py": SICK + FAILS})
+    well = install(tmp_path / "well", {"well": "well"}, {"well.py": WELL})
+    code = """
+    import sys, warnings
+    from registry import PluginError, load_plugins
+    try:
+        load_plugins()
+    except PluginError as error:
+        print(error)
+    with warnings.catch_warnings(record=True):
+        print([plugin.name for plugin in load_plugins(on_error="warn")])
+    from namespaces import ServerArgs
+    print(hasattr(ServerArgs, "well_size"), "sick" in sys.modules)
+    try:
+        load_plugins(on_error="raise")
+    except PluginError as error:
+        print(error)
+    """
+    fault = "plugin 'sick' (sick 1.0) does not load: KeyError: 'x'"
+    lines = output(run("-c", textwrap.dedent(code), plugins=[sick, well])).splitlines()
+    assert lines == [fault, "['well']", "True False", fault]
+
+
 def test_the_page_leads_from_an_empty_folder_to_a_plugin(
     run: Run, installed: Path, tmp_path: Path
 ) -> None:
