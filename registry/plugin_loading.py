@@ -7,7 +7,6 @@ undone. Knows nothing of how its fields get on a record; the program composes th
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -27,11 +26,10 @@ from registry.plugin_modules import (
     may_have_made,
     owners,
 )
+from registry.plugin_versions import explained, unmet
 from registry.store import Declaration
 
 __all__ = ["Plugin", "PluginError", "PluginWarning", "each_plugin", "is_left_out"]
-
-_OURS = "namespace-registry"
 
 
 class PluginError(RegistryError, ImportError):
@@ -186,6 +184,8 @@ class _Loading:
 
     def _load(self, entry: Entry) -> Plugin:
         _check_name(entry, self._entries)
+        if problem := unmet(entry):
+            raise _error(entry, problem)
         journal = Journal()
         before = set(sys.modules)
         outer = _underway.entry
@@ -200,7 +200,7 @@ class _Loading:
             if isinstance(error, PluginError):
                 raise
             if isinstance(error, Exception | SystemExit):
-                raise _error(entry, _explained(error, entry, self._group)) from error
+                raise _error(entry, explained(error, entry, self._group)) from error
             raise
         finally:
             _underway.entry = outer
@@ -363,25 +363,3 @@ def _described(entry: Entry, entries: Sequence[Entry], journal: Journal) -> Plug
 def _opened(declaration: Declaration) -> bool:
     registry = declaration.cls.__ns_registry__  # type: ignore[attr-defined]
     return registry.namespaces.get(declaration.path) is declaration.cls
-
-
-def _explained(error: BaseException, entry: Entry, group: str) -> str:
-    problem = f"does not load: {type(error).__name__}: {error}"
-    wanted = getattr(error, "name", None) or ""
-    if isinstance(error, AttributeError):
-        wanted = getattr(getattr(error, "obj", None), "__name__", "")
-    packages = ("registry", group.partition(".")[0])
-    if not isinstance(error, ImportError | AttributeError) or not any(
-        is_within(str(wanted), package) for package in packages
-    ):
-        return problem
-    required = [each for each in entry.requires if each.startswith(_OURS)]
-    needs = f"; {entry.distribution} requires {', '.join(required)}" if required else ""
-    return f"{problem}. {_OURS} {_our_version()} is installed here{needs}"
-
-
-def _our_version() -> str:
-    try:
-        return importlib.metadata.version(_OURS)
-    except importlib.metadata.PackageNotFoundError:
-        return "of an unknown version"

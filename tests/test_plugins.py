@@ -297,12 +297,17 @@ FAULTY = {
     "needs a newer version": (
         "bad",
         "from namespaces import add_future_choices",
-        "namespace-registry 0.1.0 is installed here; bad-plugin requires namespace-registry>=9",
+        "namespace-registry 0.1.0 is installed here; bad-plugin requires namespace-registry>=0rc1",
     ),
     "needs a newer version in passing": (
         "bad",
         "import namespaces; namespaces.add_future_choices(['x'])",
-        "namespace-registry 0.1.0 is installed here; bad-plugin requires namespace-registry>=9",
+        "namespace-registry 0.1.0 is installed here; bad-plugin requires namespace-registry>=0rc1",
+    ),
+    "needs a newer version for an argument": (
+        "bad",
+        "from registry import Arg\nArg(future=1)",
+        "namespace-registry 0.1.0 is installed here; bad-plugin requires namespace-registry>=0rc1",
     ),
     "asks for the record": (
         "bad",
@@ -345,7 +350,7 @@ def install_faulty(folder: Path, value: str, source: str, name: str = "bad") -> 
     (info / "entry_points.txt").write_text(f"[namespaces.plugins]\nbad = {value}\n")
     (info / "METADATA").write_text(
         f"Metadata-Version: 2.1\nName: {name}-plugin\nVersion: 1.0\n"
-        "Requires-Dist: namespace-registry>=9\n"
+        "Requires-Dist: namespace-registry>=0rc1\n"
     )
 
 
@@ -603,6 +608,40 @@ def test_what_a_call_leaves_out_stays_out(run: Run, tmp_path: Path) -> None:
     fault = "plugin 'sick' (sick 1.0) does not load: KeyError: 'x'"
     lines = output(run("-c", textwrap.dedent(code), plugins=[sick, well])).splitlines()
     assert lines == [fault, "['well']", "True False", fault]
+
+
+REQUIREMENTS = [
+    ("namespace-registry>=9", False),
+    ("namespace_registry (>=9)", False),
+    ("Namespace.Registry[cli] >=0.1, >0.1.0", False),
+    ("namespace-registry==0.2", False),
+    ("namespace-registry>=0.1,<1", True),
+    ("namespace-registry==0.1", True),
+    ("namespace-registry>0.0.9", True),
+    ("namespace-registry", True),
+    # What takes more than numbers to compare is the installer's.
+    ("namespace-registry>=9; python_version<'3'", True),
+    ("namespace-registry>=9rc1", True),
+    ("namespace-registry-extras>=9", True),
+]
+
+
+def test_a_plugin_for_a_newer_version_is_not_imported(run: Run, tmp_path: Path) -> None:
+    plugins, expected = [], []
+    for number, (required, met) in enumerate(REQUIREMENTS):
+        name = f"plugin{number:02}"
+        files = {f"{name}.py": f"print('{name}')"}
+        more = f"Requires-Dist: {required}\n"
+        plugins.append(install(tmp_path / name, {name: name}, files, more))
+        problem = f"requires {required}, but namespace-registry 0.1.0 is installed here"
+        expected.append(name if met else f"plugin '{name}' ({name} 1.0) {problem}")
+    code = """
+    from registry.plugin_loading import PluginError, each_plugin
+    for outcome in each_plugin("namespaces.plugins"):
+        if isinstance(outcome, PluginError):
+            print(outcome)
+    """
+    assert output(run("-c", textwrap.dedent(code), plugins=plugins)).splitlines() == expected
 
 
 def test_the_page_leads_from_an_empty_folder_to_a_plugin(
