@@ -285,6 +285,9 @@ def _named(entry: Entry) -> str:
 
 def _check_name(entry: Entry, entries: Sequence[Entry]) -> None:
     rivals = [each for each in entries if each.name == entry.name and each is not entry]
+    for each in rivals:
+        if (each.distribution, each.version) == (entry.distribution, entry.version):
+            raise _error(entry, "is listed twice in that distribution")
     if rivals:
         others = " and ".join(f"{each.distribution} {each.version}" for each in rivals)
         raise _error(entry, f"is also the name of a plugin of {others}; uninstall one of them")

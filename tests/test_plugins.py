@@ -527,6 +527,17 @@ def test_a_name_that_two_distributions_use_is_refused(run: Run, tmp_path: Path) 
     )
 
 
+@pytest.mark.parametrize("value", ["bad", "bad:other"])
+def test_a_name_that_one_distribution_uses_twice_is_refused(
+    run: Run, tmp_path: Path, value: str
+) -> None:
+    install_faulty(tmp_path / "one", f"bad\nbad = {value}", "")
+    done = run("-m", "registry", "plugins", plugins=[tmp_path / "one"])
+    assert done.stdout.splitlines()[0] == (
+        "error: plugin 'bad' (bad-plugin 1.0) is listed twice in that distribution"
+    )
+
+
 def test_a_plugin_that_needs_the_record_while_imported_first_is_told(
     run: Run, tmp_path: Path
 ) -> None:
