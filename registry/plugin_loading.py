@@ -11,25 +11,18 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 from registry.entry_points import variable_of
 from registry.errors import RegistryError, did_you_mean
 from registry.installed import Entry, entries_of
-from registry.journal import Addition, Journal, noted, withdraw, write
+from registry.journal import Journal, withdraw, write
 from registry.namespace import default_registry
-from registry.plugin_modules import (
-    belongs_to,
-    classes_in_sight,
-    forget_modules,
-    is_within,
-    may_have_made,
-    owners,
-)
+from registry.plugin_contents import Plugin, described
+from registry.plugin_modules import belongs_to, forget_modules, is_within, owners
 from registry.plugin_versions import explained, unmet
-from registry.store import Declaration
 
-__all__ = ["Plugin", "PluginError", "PluginWarning", "each_plugin", "is_left_out"]
+__all__ = ["PluginError", "PluginWarning", "each_plugin", "is_left_out"]
 
 
 class PluginError(RegistryError, ImportError):
@@ -56,34 +49,6 @@ class PluginError(RegistryError, ImportError):
 
 class PluginWarning(UserWarning):
     """A plugin was left out because it cannot be loaded."""
-
-
-class Plugin(NamedTuple):
-    """A loaded plugin and what it added.
-
-    Attributes:
-        name: name of its entry point.
-        distribution: the distribution that has it.
-        version: version of the distribution.
-        entry_point: `module` or `module:function`.
-        namespaces: paths of the namespaces that it opened.
-        fields: its input fields.
-        derived: its derived fields.
-        rules: its resolvers and checks.
-        additions: what it added to other than declarations, such as lists of choices.
-        classes: its namespace classes in the default registry.
-    """
-
-    name: str
-    distribution: str
-    version: str
-    entry_point: str
-    namespaces: tuple[str, ...] = ()
-    fields: tuple[str, ...] = ()
-    derived: tuple[str, ...] = ()
-    rules: tuple[str, ...] = ()
-    additions: tuple[Addition, ...] = ()
-    classes: tuple[type, ...] = ()
 
 
 class _Underway(threading.local):
@@ -194,7 +159,7 @@ class _Loading:
             _underway.entry = entry
             write(lambda: _run(entry), journal)
             self._load_needed(entry, journal)
-            return _described(entry, self._entries, journal)
+            return described(entry, self._entries, journal)
         except BaseException as error:
             self._undo(entry, journal, before)
             if isinstance(error, PluginError):
@@ -232,15 +197,24 @@ class _Loading:
 
     def _undo(self, entry: Entry, journal: Journal, before: set[str]) -> None:
         """Undo what a plugin that failed has changed, but not what a loaded one has with it."""
-        touched = {entry.module, *(each for each in journal.modules if not self._is_loaded(each))}
-        journal.roll_back(self._is_loaded)
+
+        def stays(module: str) -> bool:
+            own = owners(module, self._entries)
+            return any(
+                (self._group, each) in _loaded
+                and ((each in own and entry not in own) or is_within(each.module, module))
+                for each in self._entries
+            )
+
+        touched = {entry.module, *(each for each in journal.modules if not stays(each))}
+        journal.roll_back(stays)
         # Its module may have been imported before.
         self._withdraw(entry, self._is_loaded)
         for each in default_registry.declarations:
             module = each.cls.__module__
             if belongs_to(entry, module, self._entries) and not self._is_loaded(module):
                 default_registry.take_back(each)
-        forget_modules(touched, before, self._is_loaded)
+        forget_modules(touched, before, stays)
 
 
 def _selected(entries: tuple[Entry, ...], select: Sequence[str]) -> tuple[Entry, ...]:
@@ -266,7 +240,8 @@ def _check_not_underway(entries: tuple[Entry, ...]) -> None:
         if frame.f_code.co_name == "<module>":
             for entry in entries:
                 # Only a module that is not finished has its own code running.
-                if frame.f_globals is vars(sys.modules.get(entry.module, object)):
+                module = sys.modules.get(entry.module)
+                if frame.f_globals is getattr(module, "__dict__", None):
                     raise _error(entry, f"{advice} ({_place(frame.f_code, frame.f_lineno)})")
         frame = frame.f_back
 
@@ -322,47 +297,3 @@ def _run(entry: Entry) -> None:
         kind = type(target).__name__
         raise _error(entry, f"has the entry point {entry.value!r}, which is {kind}, no function")
     target()
-
-
-def _described(entry: Entry, entries: Sequence[Entry], journal: Journal) -> Plugin:
-    """Mark what a plugin declared as its own, and list it."""
-    made = {each for each in journal.declarations if isinstance(each, Declaration)}
-    own = []
-    # Its module may have been imported before.
-    visible = classes_in_sight(entry)
-    for each in dict.fromkeys([*default_registry.declarations, *made]):
-        module = each.cls.__module__
-        if each.plugin or not (
-            each in made or is_within(module, entry.module) or id(each.cls) in visible
-        ):
-            continue
-        if may_have_made(entry, module, entries):
-            own.append(each)
-    for each in own:
-        # Whatever is wrong with an annotation is this plugin's fault, not the record's.
-        _ = each.types
-    for each in own:
-        each.plugin = f"{entry.name} ({entry.distribution} {entry.version})"
-    registered = {each for each in own if each in default_registry.declarations}
-    return Plugin(
-        entry.name,
-        entry.distribution,
-        entry.version,
-        entry.value,
-        tuple(each.path for each in own if _opened(each)),
-        tuple(name for each in own for name in each.inputs),
-        tuple(name for each in own for name in each.derived),
-        tuple(name for each in own for name in (*each.resolvers, *each.checks)),
-        tuple(
-            each
-            for each in noted()
-            if (each in journal.additions or is_within(each.module, entry.module))
-            and may_have_made(entry, each.module, entries)
-        ),
-        tuple(each.cls for each in own if each in registered),
-    )
-
-
-def _opened(declaration: Declaration) -> bool:
-    registry = declaration.cls.__ns_registry__  # type: ignore[attr-defined]
-    return registry.namespaces.get(declaration.path) is declaration.cls

@@ -15,7 +15,7 @@ from registry.errors import ComposeError
 from registry.journal import noted
 
 if TYPE_CHECKING:
-    from registry.plugin_loading import Plugin
+    from registry.plugin_contents import Plugin
 
 __all__ = ["load_plugins", "selected"]
 
@@ -58,7 +58,8 @@ def load_plugins(
     if not (may_have(group) if select is None else select or noted()):
         return ()
     # Most processes have no plugin, and do without this.
-    from registry.plugin_loading import Plugin, PluginWarning, each_plugin, is_left_out
+    from registry.plugin_contents import Plugin
+    from registry.plugin_loading import PluginWarning, each_plugin, is_left_out
 
     loaded = []
     for outcome in each_plugin(group, select, leave_out=mode == "warn"):

@@ -6,7 +6,8 @@ import argparse
 from typing import Any
 
 from registry.errors import RegistryError
-from registry.plugin_loading import Plugin, each_plugin
+from registry.plugin_contents import Plugin
+from registry.plugin_loading import each_plugin
 from registry.plugins import selected
 
 __all__ = ["add_parser"]

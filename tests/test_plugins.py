@@ -480,6 +480,22 @@ def test_one_that_needs_one_that_fails_is_left_out_too(run: Run, tmp_path: Path,
         }
 
 
+@pytest.mark.parametrize("names", [("a", "b"), ("b", "a")])
+def test_of_two_in_one_package_the_faulty_one_alone_is_undone(
+    run: Run, tmp_path: Path, names: tuple[str, str]
+) -> None:
+    entries = dict(zip(names, ("both.well", "both.sick"), strict=True))
+    files = {
+        "both/__init__.py": "",
+        "both/well.py": WELL,
+        "both/sick.py": "import both.well, both.fields\nraise KeyError('x')",
+        "both/fields.py": SICK,
+    }
+    both = install(tmp_path / "both", entries, files)
+    loaded, whole, gone, _ = state(run, "", both)
+    assert (loaded, whole, gone) == (f"['{names[0]}']", PRESENT, ABSENT)
+
+
 def test_one_that_is_imported_but_not_selected_changes_nothing(run: Run, tmp_path: Path) -> None:
     sick = install(tmp_path / "sick", {"sick": "sick"}, {"sick.py": SICK})
     well = install(tmp_path / "well", {"well": "well"}, {"well.py": WELL})
