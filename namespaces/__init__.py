@@ -176,3 +176,7 @@ def __getattr__(name: str) -> Any:
         )
     globals()[name] = record.ServerArgs
     return record.ServerArgs
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

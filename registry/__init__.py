@@ -76,7 +76,8 @@ if TYPE_CHECKING:
     from registry.layers import MissingSettingsError
     from registry.levels import Change
     from registry.pickling import RecordPicklingError, RecordUnpicklingError
-    from registry.plugin_loading import Plugin, PluginError, PluginWarning
+    from registry.plugin_contents import Plugin
+    from registry.plugin_loading import PluginError, PluginWarning
     from registry.plugins import load_plugins
     from registry.publication import bag, current, publish, reset
     from registry.settings import InvalidSettingsError
@@ -214,7 +215,7 @@ _AT_FIRST_USE = {
     "InvalidSettingsError": "settings",
     "Layer": "explanation",
     "MissingSettingsError": "layers",
-    "Plugin": "plugin_loading",
+    "Plugin": "plugin_contents",
     "PluginError": "plugin_loading",
     "PluginWarning": "plugin_loading",
     "RecordPicklingError": "pickling",

@@ -53,7 +53,8 @@ class Defaults:
         self._package = package
         self._registry = registry
         self._record = record
-        self._set: dict[str, Default] = {}
+        # Several may set the same value; each of them may be taken back alone.
+        self._set: dict[str, list[Default]] = {}
         self._closed = False
 
     def set(self, name: str, value: Any) -> None:
@@ -87,22 +88,20 @@ class Defaults:
         check_default(value, entry.declaration.where, f"{self._record}.{name}", name)
         secret = entry.arg is not None and entry.arg.secret
         check_values({name: entry}, {name: value}, hidden=secret)
-        earlier = self._set.get(name)
-        if earlier is not None and not (earlier.value is value or earlier.value == value):
-            problem = f"has its default of {name!r} set by {earlier.source} ({earlier.where})"
-            raise ComposeError(self._record, f"{problem} already; only one plugin may")
+        standing = self._set.setdefault(name, [])
+        for earlier in standing:
+            if not (earlier.value is value or earlier.value == value):
+                problem = f"has its default of {name!r} set by {earlier.source} ({earlier.where})"
+                raise ComposeError(self._record, f"{problem} already; only one plugin may")
         shown = "***" if secret else repr(value)
-        added = note_addition(
-            "default", name, shown, lambda: self._restore(name, earlier), package=self._package
-        )
-        self._set[name] = earlier or Default(value, added.module, added.where)
+        added = note_addition("default", name, shown, lambda: take_back(), package=self._package)
+        default = Default(value, added.module, added.where)
+        standing.append(default)
 
-    def _restore(self, name: str, earlier: Default | None) -> None:
-        self._set.pop(name, None)
-        if earlier is not None:
-            self._set[name] = earlier
+        def take_back() -> None:
+            standing[:] = [each for each in standing if each is not default]
 
     def close(self) -> dict[str, Default]:
         """Return the defaults that were set, and refuse others from now on."""
         self._closed = True
-        return dict(self._set)
+        return {name: standing[0] for name, standing in self._set.items() if standing}

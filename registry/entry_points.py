@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 
-__all__ = ["may_have"]
+__all__ = ["may_have", "variable_of"]
 
 
 def may_have(group: str) -> bool:
@@ -27,6 +27,15 @@ def may_have(group: str) -> bool:
         for folder in sys.path
         for text in (b"", *_texts_in(folder or "."))
     )
+
+
+def variable_of(group: str) -> str:
+    """Return the environment variable that selects plugins of a group.
+
+    Args:
+        group: the group; `namespaces.plugins` has `NAMESPACES_PLUGINS`.
+    """
+    return group.replace(".", "_").replace("-", "_").upper()
 
 
 def _finds_in_its_own_way(finder: object) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from registry.source import calling_frame
 
-__all__ = ["Addition", "Journal", "note_addition", "note_undo", "noted", "write"]
+__all__ = ["Addition", "Journal", "note_addition", "note_undo", "noted", "withdraw", "write"]
 
 
 class Addition(NamedTuple):
@@ -44,14 +44,40 @@ class Journal:
     def __init__(self) -> None:
         self.declarations: list[object] = []
         self.additions: list[Addition] = []
-        self._undo: list[Callable[[], None]] = []
+        self._undo: list[tuple[str, Callable[[], None]]] = []
 
-    def roll_back(self) -> None:
-        """Undo everything, the last first."""
+    @property
+    def modules(self) -> set[str]:
+        """The modules that declared or added something, as far as it is not undone."""
+        return {module for module, _ in self._undo}
+
+    def roll_back(self, keep: Callable[[str], bool] = lambda module: False) -> None:
+        """Undo everything, the last first.
+
+        Args:
+            keep: tells whether what a module declared or added stays.
+        """
+        kept = []
         while self._undo:
-            self._undo.pop()()
-        for each in self.additions:
-            _noted.remove(each)
+            module, undo = self._undo.pop()
+            if keep(module):
+                kept.append((module, undo))
+            else:
+                undo()
+        self._undo = kept[::-1]
+
+
+class _Note:
+    """An addition and how it is undone, which must happen once only."""
+
+    def __init__(self, addition: Addition, undo: Callable[[], None]) -> None:
+        self.addition = addition
+        self._undo = undo
+
+    def take_back(self) -> None:
+        if self in _notes:
+            _notes.remove(self)
+            self._undo()
 
 
 class _Writing(threading.local):
@@ -59,7 +85,7 @@ class _Writing(threading.local):
 
 
 _writing = _Writing()
-_noted: list[Addition] = []
+_notes: list[_Note] = []
 
 
 def write(action: Callable[[], object], journal: Journal) -> None:
@@ -76,17 +102,18 @@ def write(action: Callable[[], object], journal: Journal) -> None:
         _writing.journal = before
 
 
-def note_undo(undo: Callable[[], None], declaration: object) -> None:
+def note_undo(undo: Callable[[], None], declaration: object, module: str) -> None:
     """Note a class statement that was registered; the registry calls this.
 
     Args:
         undo: takes it back.
         declaration: what was registered.
+        module: where it stands.
     """
     journal = _writing.journal
     if journal is not None:
         journal.declarations.append(declaration)
-        journal._undo.append(undo)
+        journal._undo.append((module, undo))
 
 
 def note_addition(
@@ -120,14 +147,26 @@ def note_addition(
         module = frame.f_globals.get("__name__", "")
         where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
     addition = Addition(kind, subject, value, module, where)
-    _noted.append(addition)
+    note = _Note(addition, undo)
+    _notes.append(note)
     journal = _writing.journal
     if journal is not None:
         journal.additions.append(addition)
-        journal._undo.append(undo)
+        journal._undo.append((module, note.take_back))
     return addition
 
 
 def noted() -> tuple[Addition, ...]:
     """Return all additions that stand, in order."""
-    return tuple(_noted)
+    return tuple(note.addition for note in _notes)
+
+
+def withdraw(concerns: Callable[[Addition], bool]) -> None:
+    """Undo additions, the last first, whoever noted them.
+
+    Args:
+        concerns: tells whether one is to be undone.
+    """
+    for note in reversed(tuple(_notes)):
+        if concerns(note.addition):
+            note.take_back()

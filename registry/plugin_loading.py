@@ -7,22 +7,22 @@ undone. Knows nothing of how its fields get on a record; the program composes th
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
+from registry.entry_points import variable_of
 from registry.errors import RegistryError, did_you_mean
 from registry.installed import Entry, entries_of
-from registry.journal import Addition, Journal, noted, write
+from registry.journal import Journal, withdraw, write
 from registry.namespace import default_registry
-from registry.store import Declaration
+from registry.plugin_contents import Plugin, described
+from registry.plugin_modules import belongs_to, forget_modules, is_within, owners
+from registry.plugin_versions import explained, unmet
 
-__all__ = ["Plugin", "PluginError", "PluginWarning", "each_plugin"]
-
-_OURS = "namespace-registry"
+__all__ = ["PluginError", "PluginWarning", "each_plugin", "is_left_out"]
 
 
 class PluginError(RegistryError, ImportError):
@@ -51,34 +51,6 @@ class PluginWarning(UserWarning):
     """A plugin was left out because it cannot be loaded."""
 
 
-class Plugin(NamedTuple):
-    """A loaded plugin and what it added.
-
-    Attributes:
-        name: name of its entry point.
-        distribution: the distribution that has it.
-        version: version of the distribution.
-        entry_point: `module` or `module:function`.
-        namespaces: paths of the namespaces that it opened.
-        fields: its input fields.
-        derived: its derived fields.
-        rules: its resolvers and checks.
-        additions: what it added to other than declarations, such as lists of choices.
-        classes: its namespace classes in the default registry.
-    """
-
-    name: str
-    distribution: str
-    version: str
-    entry_point: str
-    namespaces: tuple[str, ...] = ()
-    fields: tuple[str, ...] = ()
-    derived: tuple[str, ...] = ()
-    rules: tuple[str, ...] = ()
-    additions: tuple[Addition, ...] = ()
-    classes: tuple[type, ...] = ()
-
-
 class _Underway(threading.local):
     entry: Entry | None = None
 
@@ -86,14 +58,19 @@ class _Underway(threading.local):
 _underway = _Underway()
 _lock = threading.RLock()
 _loaded: dict[tuple[str, Entry], Plugin] = {}
+_left_out: dict[tuple[str, Entry], PluginError] = {}
 
 
-def each_plugin(group: str, select: Sequence[str] | None = None) -> Iterator[Plugin | PluginError]:
+def each_plugin(
+    group: str, select: Sequence[str] | None = None, *, leave_out: bool = False
+) -> Iterator[Plugin | PluginError]:
     """Load the plugins of a group in turn.
 
     Args:
         group: the entry points to load.
-        select: the names to load; None is all.
+        select: the names to load; None is all. What others added to lists and defaults, because
+            their modules were imported all the same, is undone.
+        leave_out: leave one that cannot be loaded out for good; else the next call tries again.
 
     Yields:
         Each plugin, or why it cannot be loaded.
@@ -103,20 +80,141 @@ def each_plugin(group: str, select: Sequence[str] | None = None) -> Iterator[Plu
             imported asks for what all plugins are needed for.
     """
     entries = entries_of(group)
-    if select is not None:
-        entries = _selected(entries, select)
-    _check_not_underway(entries)
-    for entry in entries:
+    chosen = entries if select is None else _selected(entries, select)
+    _check_not_underway(chosen)
+    loading = _Loading(group, entries, chosen)
+    with _lock:
+        loading.withdraw_others()
+    for entry in chosen:
         with _lock:
-            plugin = _loaded.get((group, entry))
-            if plugin is None:
-                try:
-                    plugin = _load(entry, entries, group)
-                except PluginError as error:
-                    yield error
-                    continue
-                _loaded[group, entry] = plugin
-        yield plugin
+            outcome = loading.outcome_of(entry)
+            if leave_out and isinstance(outcome, PluginError):
+                _left_out[group, entry] = outcome
+        yield outcome
+
+
+def is_left_out(error: PluginError) -> bool:
+    """Tell whether a plugin has been left out because of this error."""
+    return any(error is each for each in _left_out.values())
+
+
+class _Loading:
+    """One pass over the plugins of a group.
+
+    Args:
+        group: the group.
+        entries: all of its plugins.
+        chosen: those to load.
+    """
+
+    def __init__(self, group: str, entries: Sequence[Entry], chosen: Sequence[Entry]) -> None:
+        self._group = group
+        self._entries = entries
+        self._chosen = chosen
+        self._failed = {entry: error for (of, entry), error in _left_out.items() if of == group}
+        self._underway: list[Entry] = []
+
+    def withdraw_others(self) -> None:
+        """Undo what plugins that are not to be loaded have added; their classes stay."""
+        for entry in self._entries:
+            if entry not in self._chosen and (self._group, entry) not in _loaded:
+                self._withdraw(entry, lambda module: self._is_chosen_or_loaded(module))
+
+    def _is_chosen_or_loaded(self, module: str) -> bool:
+        return self._is_loaded(module) or any(
+            each in self._chosen for each in owners(module, self._entries)
+        )
+
+    def _is_loaded(self, module: str) -> bool:
+        return any((self._group, each) in _loaded for each in owners(module, self._entries))
+
+    def _withdraw(self, entry: Entry, keep: Callable[[str], bool]) -> None:
+        def concerns(module: str) -> bool:
+            return belongs_to(entry, module, self._entries) and not keep(module)
+
+        withdraw(lambda addition: concerns(addition.module))
+
+    def outcome_of(self, entry: Entry) -> Plugin | PluginError:
+        """Load a plugin unless that was done before."""
+        done = _loaded.get((self._group, entry)) or self._failed.get(entry)
+        if done is None:
+            self._underway.append(entry)
+            try:
+                done = _loaded[self._group, entry] = self._load(entry)
+            except PluginError as error:
+                done = self._failed[entry] = error
+            finally:
+                self._underway.pop()
+        return done
+
+    def _load(self, entry: Entry) -> Plugin:
+        _check_name(entry, self._entries)
+        if problem := unmet(entry):
+            raise _error(entry, problem)
+        journal = Journal()
+        before = set(sys.modules)
+        outer = _underway.entry
+        try:
+            _import_host(self._group)
+            _underway.entry = entry
+            write(lambda: _run(entry), journal)
+            self._load_needed(entry, journal)
+            return described(entry, self._entries, journal)
+        except BaseException as error:
+            self._undo(entry, journal, before)
+            if isinstance(error, PluginError):
+                raise
+            if isinstance(error, Exception | SystemExit):
+                raise _error(entry, explained(error, entry, self._group)) from error
+            raise
+        finally:
+            _underway.entry = outer
+
+    def _load_needed(self, entry: Entry, journal: Journal) -> None:
+        """Load the plugins that this one has imported; it does not work without them."""
+        for other in self._needed(entry, journal):
+            if other in self._underway or (self._group, other) in _loaded:
+                continue
+            if other not in self._chosen:
+                problem = f"needs {_named(other)}, which {variable_of(self._group)} does not select"
+                raise _error(entry, problem)
+            outcome = self.outcome_of(other)
+            if isinstance(outcome, PluginError):
+                raise _error(entry, f"needs another: {outcome}") from outcome
+
+    def _needed(self, entry: Entry, journal: Journal) -> list[Entry]:
+        modules = dict.fromkeys(sorted(journal.modules))
+        for declaration in default_registry.declarations:
+            module = declaration.cls.__module__
+            if module in modules or is_within(module, entry.module):
+                modules.update(dict.fromkeys(base.__module__ for base in declaration.cls.__mro__))
+        needed = []
+        for module in modules:
+            own = owners(module, self._entries)
+            if own and entry not in own:
+                needed.append(next((each for each in own if each in self._chosen), own[0]))
+        return list(dict.fromkeys(needed))
+
+    def _undo(self, entry: Entry, journal: Journal, before: set[str]) -> None:
+        """Undo what a plugin that failed has changed, but not what a loaded one has with it."""
+
+        def stays(module: str) -> bool:
+            own = owners(module, self._entries)
+            return any(
+                (self._group, each) in _loaded
+                and ((each in own and entry not in own) or is_within(each.module, module))
+                for each in self._entries
+            )
+
+        touched = {entry.module, *(each for each in journal.modules if not stays(each))}
+        journal.roll_back(stays)
+        # Its module may have been imported before.
+        self._withdraw(entry, self._is_loaded)
+        for each in default_registry.declarations:
+            module = each.cls.__module__
+            if belongs_to(entry, module, self._entries) and not self._is_loaded(module):
+                default_registry.take_back(each)
+        forget_modules(touched, before, stays)
 
 
 def _selected(entries: tuple[Entry, ...], select: Sequence[str]) -> tuple[Entry, ...]:
@@ -140,9 +238,10 @@ def _check_not_underway(entries: tuple[Entry, ...]) -> None:
     frame: FrameType | None = sys._getframe()
     while frame is not None:
         if frame.f_code.co_name == "<module>":
-            module = frame.f_globals.get("__name__", "")
             for entry in entries:
-                if _is_within(module, _package_of(entry.module)):
+                # Only a module that is not finished has its own code running.
+                module = sys.modules.get(entry.module)
+                if frame.f_globals is getattr(module, "__dict__", None):
                     raise _error(entry, f"{advice} ({_place(frame.f_code, frame.f_lineno)})")
         frame = frame.f_back
 
@@ -155,28 +254,18 @@ def _error(entry: Entry, problem: str) -> PluginError:
     return PluginError(entry.name, entry.distribution, entry.version, problem)
 
 
-def _load(entry: Entry, entries: tuple[Entry, ...], group: str) -> Plugin:
+def _named(entry: Entry) -> str:
+    return f"{entry.name!r} ({entry.distribution} {entry.version})"
+
+
+def _check_name(entry: Entry, entries: Sequence[Entry]) -> None:
     rivals = [each for each in entries if each.name == entry.name and each is not entry]
+    for each in rivals:
+        if (each.distribution, each.version) == (entry.distribution, entry.version):
+            raise _error(entry, "is listed twice in that distribution")
     if rivals:
         others = " and ".join(f"{each.distribution} {each.version}" for each in rivals)
         raise _error(entry, f"is also the name of a plugin of {others}; uninstall one of them")
-    journal = Journal()
-    before = set(sys.modules)
-    try:
-        _import_host(group)
-        _underway.entry = entry
-        write(lambda: _run(entry), journal)
-        return _described(entry, entries, journal)
-    except BaseException as error:
-        journal.roll_back()
-        _forget_modules(entry, before, journal)
-        if isinstance(error, PluginError):
-            raise
-        if isinstance(error, Exception | SystemExit):
-            raise _error(entry, _explained(error, entry, group)) from error
-        raise
-    finally:
-        _underway.entry = None
 
 
 def _import_host(group: str) -> None:
@@ -192,7 +281,7 @@ def _run(entry: Entry) -> None:
     try:
         target: Any = importlib.import_module(entry.module)
     except ModuleNotFoundError as error:
-        if error.name and _is_within(entry.module, error.name):
+        if error.name and is_within(entry.module, error.name):
             problem = f"has the entry point {entry.value!r}, but there is no module {error.name!r}"
             raise _error(entry, problem) from error
         raise
@@ -208,101 +297,3 @@ def _run(entry: Entry) -> None:
         kind = type(target).__name__
         raise _error(entry, f"has the entry point {entry.value!r}, which is {kind}, no function")
     target()
-
-
-def _described(entry: Entry, entries: tuple[Entry, ...], journal: Journal) -> Plugin:
-    """Mark what a plugin declared as its own, and list it."""
-    package = _package_of(entry.module)
-    made = {each for each in journal.declarations if isinstance(each, Declaration)}
-    own = []
-    # A plugin whose module was imported before has declared what is in its package.
-    for each in dict.fromkeys([*default_registry.declarations, *made]):
-        module = each.cls.__module__
-        if each.plugin or not (each in made or _is_within(module, package)):
-            continue
-        if _owner(module, entries) in (None, entry):
-            own.append(each)
-    for each in own:
-        # Whatever is wrong with an annotation is this plugin's fault, not the record's.
-        _ = each.types
-    for each in own:
-        each.plugin = f"{entry.name} ({entry.distribution} {entry.version})"
-    registered = {each for each in own if each in default_registry.declarations}
-    return Plugin(
-        entry.name,
-        entry.distribution,
-        entry.version,
-        entry.value,
-        tuple(each.path for each in own if _opened(each)),
-        tuple(name for each in own for name in each.inputs),
-        tuple(name for each in own for name in each.derived),
-        tuple(name for each in own for name in (*each.resolvers, *each.checks)),
-        tuple(
-            each
-            for each in noted()
-            if each in journal.additions or _is_within(each.module, package)
-        ),
-        tuple(each.cls for each in own if each in registered),
-    )
-
-
-def _opened(declaration: Declaration) -> bool:
-    registry = declaration.cls.__ns_registry__  # type: ignore[attr-defined]
-    return registry.namespaces.get(declaration.path) is declaration.cls
-
-
-def _owner(module: str, entries: tuple[Entry, ...]) -> Entry | None:
-    """Return the plugin whose entry point names the module or a package around it, if any."""
-    around = [each for each in entries if _is_within(module, each.module)]
-    return max(around, key=lambda each: len(each.module), default=None)
-
-
-def _package_of(module: str) -> str:
-    """Return the outermost package around a module that has an `__init__`."""
-    outer = module
-    while parent := outer.rpartition(".")[0]:
-        if getattr(sys.modules.get(parent), "__file__", None) is None:
-            break
-        outer = parent
-    return outer
-
-
-def _is_within(module: str, package: str) -> bool:
-    return module == package or module.startswith(f"{package}.")
-
-
-def _forget_modules(entry: Entry, before: set[str], journal: Journal) -> None:
-    """Remove the modules of a plugin that failed, so that a second attempt is a whole one."""
-    package = _package_of(entry.module)
-    declared = {
-        each.cls.__module__ for each in journal.declarations if isinstance(each, Declaration)
-    }
-    touched = declared | {each.module for each in journal.additions}
-    for name in set(sys.modules) - before:
-        if name in touched or _is_within(name, package):
-            module = sys.modules.pop(name)
-            parent, _, attribute = name.rpartition(".")
-            if getattr(sys.modules.get(parent), attribute, None) is module:
-                delattr(sys.modules[parent], attribute)
-
-
-def _explained(error: BaseException, entry: Entry, group: str) -> str:
-    problem = f"does not load: {type(error).__name__}: {error}"
-    wanted = getattr(error, "name", None) or ""
-    if isinstance(error, AttributeError):
-        wanted = getattr(getattr(error, "obj", None), "__name__", "")
-    packages = ("registry", group.partition(".")[0])
-    if not isinstance(error, ImportError | AttributeError) or not any(
-        _is_within(str(wanted), package) for package in packages
-    ):
-        return problem
-    required = [each for each in entry.requires if each.startswith(_OURS)]
-    needs = f"; {entry.distribution} requires {', '.join(required)}" if required else ""
-    return f"{problem}. {_OURS} {_our_version()} is installed here{needs}"
-
-
-def _our_version() -> str:
-    try:
-        return importlib.metadata.version(_OURS)
-    except importlib.metadata.PackageNotFoundError:
-        return "of an unknown version"

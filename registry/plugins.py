@@ -10,11 +10,12 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from registry.entry_points import may_have
+from registry.entry_points import may_have, variable_of
 from registry.errors import ComposeError
+from registry.journal import noted
 
 if TYPE_CHECKING:
-    from registry.plugin_loading import Plugin
+    from registry.plugin_contents import Plugin
 
 __all__ = ["load_plugins", "selected"]
 
@@ -31,7 +32,8 @@ def load_plugins(
         group: the entry points to load. It is named after the package that they extend, which
             is imported first: `namespaces.plugins` after `namespaces`.
         on_error: "raise", or "warn" to leave out what does not load. None takes the environment
-            variable named after the group, `NAMESPACES_PLUGINS_ON_ERROR`, or "raise".
+            variable named after the group, `NAMESPACES_PLUGINS_ON_ERROR`; without it, what an
+            earlier call has left out stays out, and anything else raises.
         select: the names to load. None takes the variable `NAMESPACES_PLUGINS`: names with
             commas between them, or `none`; without it all are loaded.
 
@@ -46,24 +48,27 @@ def load_plugins(
         >>> load_plugins("registry.plugins")
         ()
     """
-    mode = on_error or os.environ.get(f"{_variable(group)}_ON_ERROR") or "raise"
+    said = on_error or os.environ.get(f"{variable_of(group)}_ON_ERROR")
+    mode = said or "raise"
     if mode not in ("raise", "warn"):
         raise ComposeError("load_plugins()", f"on_error must be 'raise' or 'warn', not {mode!r}")
     if select is None:
         select = selected(group)
-    if not may_have(group) if select is None else not select:
+    # One that is not selected may have been imported and have added something all the same.
+    if not (may_have(group) if select is None else select or noted()):
         return ()
     # Most processes have no plugin, and do without this.
-    from registry.plugin_loading import Plugin, PluginWarning, each_plugin
+    from registry.plugin_contents import Plugin
+    from registry.plugin_loading import PluginWarning, each_plugin, is_left_out
 
     loaded = []
-    for outcome in each_plugin(group, select):
+    for outcome in each_plugin(group, select, leave_out=mode == "warn"):
         if isinstance(outcome, Plugin):
             loaded.append(outcome)
-        elif mode == "raise":
-            raise outcome
-        else:
+        elif mode == "warn":
             warnings.warn(f"{outcome}; it is left out", PluginWarning, stacklevel=2)
+        elif said or not is_left_out(outcome):
+            raise outcome
     return tuple(loaded)
 
 
@@ -73,11 +78,7 @@ def selected(group: str) -> list[str] | None:
     Args:
         group: the group; its variable is `NAMESPACES_PLUGINS` for `namespaces.plugins`.
     """
-    given = os.environ.get(_variable(group), "").strip()
+    given = os.environ.get(variable_of(group), "").strip()
     if not given:
         return None
     return [] if given == "none" else [name for each in given.split(",") if (name := each.strip())]
-
-
-def _variable(group: str) -> str:
-    return group.replace(".", "_").replace("-", "_").upper()

@@ -7,7 +7,8 @@ from typing import Any
 
 from registry.cli_page import show
 from registry.errors import RegistryError
-from registry.plugin_loading import Plugin, each_plugin
+from registry.plugin_contents import Plugin
+from registry.plugin_loading import each_plugin
 from registry.plugins import selected
 
 __all__ = ["add_parser"]

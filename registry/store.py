@@ -375,10 +375,15 @@ class Registry:
             else:
                 _check_against(state, new)
                 self._snapshot = state.plus(new)
-        note_undo(functools.partial(self._take_back, new, earlier), new)
+        note_undo(functools.partial(self.take_back, new, earlier), new, new.cls.__module__)
 
-    def _take_back(self, new: Declaration, earlier: Declaration | None) -> None:
-        """Undo `register`, whatever has been registered since."""
+    def take_back(self, new: Declaration, earlier: Declaration | None = None) -> None:
+        """Undo `register`, whatever has been registered since; what is not there is passed over.
+
+        Args:
+            new: the declaration that was added.
+            earlier: what it had taken the place of.
+        """
         with self._lock:
             before = (earlier if each is new else each for each in self._snapshot.declarations)
             self._snapshot = self._built_from(each for each in before if each is not None)

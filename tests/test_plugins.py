@@ -308,12 +308,17 @@ FAULTY = {
     "needs a newer version": (
         "bad",
         "from namespaces import add_future_choices",
-        "namespace-registry 0.1.0 is installed here; bad-plugin requires namespace-registry>=9",
+        "namespace-registry 0.1.0 is installed here; bad-plugin requires namespace-registry>=0rc1",
     ),
     "needs a newer version in passing": (
         "bad",
         "import namespaces; namespaces.add_future_choices(['x'])",
-        "namespace-registry 0.1.0 is installed here; bad-plugin requires namespace-registry>=9",
+        "namespace-registry 0.1.0 is installed here; bad-plugin requires namespace-registry>=0rc1",
+    ),
+    "needs a newer version for an argument": (
+        "bad",
+        "from registry import Arg\nArg(future=1)",
+        "namespace-registry 0.1.0 is installed here; bad-plugin requires namespace-registry>=0rc1",
     ),
     "asks for the record": (
         "bad",
@@ -356,7 +361,7 @@ def install_faulty(folder: Path, value: str, source: str, name: str = "bad") -> 
     (info / "entry_points.txt").write_text(f"[namespaces.plugins]\nbad = {value}\n")
     (info / "METADATA").write_text(
         f"Metadata-Version: 2.1\nName: {name}-plugin\nVersion: 1.0\n"
-        "Requires-Dist: namespace-registry>=9\n"
+        "Requires-Dist: namespace-registry>=0rc1\n"
     )
 
 
@@ -391,6 +396,143 @@ def test_a_faulty_plugin_is_named_and_the_rest_works_without_it(
     assert left == "4 1 False False False False False"
 
 
+def install(folder: Path, entries: dict[str, str], files: dict[str, str], more: str = "") -> Path:
+    """Install a distribution named after the folder, with entry points and modules."""
+    info = folder / f"{folder.name}-1.0.dist-info"
+    info.mkdir(parents=True)
+    lines = "".join(f"{name} = {value}\n" for name, value in entries.items())
+    (info / "entry_points.txt").write_text(f"[namespaces.plugins]\n{lines}", encoding="utf-8")
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {folder.name}\nVersion: 1.0\n{more}", encoding="utf-8"
+    )
+    for name, source in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(textwrap.dedent(source), encoding="utf-8")
+    return folder
+
+
+FIELDS = """
+from namespaces import add_load_format_choices, set_default
+from registry import Namespace
+class {title}(Namespace):
+    _NS_PATH = "{name}"
+    {name}_size: int = 1
+add_load_format_choices(["{name}"])
+set_default("{setting}", 3)
+"""
+WELL = FIELDS.format(title="Well", name="well", setting="pp_size")
+SICK = FIELDS.format(title="Sick", name="sick", setting="dp_size")
+FAILS = "def fail(): raise KeyError('x')\n"
+STATE = """
+import warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import namespaces, namespaces.record as made
+args = made.ServerArgs("m")
+print([plugin.name for plugin in made.PLUGINS])
+print(args.pp_size, hasattr(args, "well_size"), "well" in namespaces.LOAD_FORMAT_CHOICES)
+print(args.dp_size, hasattr(args, "sick_size"), "sick" in namespaces.LOAD_FORMAT_CHOICES)
+for each in caught:
+    if each.category.__name__ == "PluginWarning":
+        print(each.message)
+"""
+
+
+def state(run: Run, first: str, *plugins: Path, **variables: str) -> list[str]:
+    """Return what is loaded, and what stands of `WELL` and of `SICK`, and the warnings."""
+    variables = {"NAMESPACES_PLUGINS_ON_ERROR": "warn", **variables}
+    return output(run("-c", first + "\n" + STATE, plugins=plugins, **variables)).splitlines()
+
+
+ABSENT = "1 False False"
+PRESENT = "3 True True"
+
+
+@pytest.mark.parametrize("name", ["before", "x_after"])
+def test_a_plugin_that_a_faulty_one_has_imported_is_whole(
+    run: Run, tmp_path: Path, name: str
+) -> None:
+    files = {"well/__init__.py": "from well.fields import Well", "well/fields.py": WELL}
+    well = install(tmp_path / "well", {"well": "well"}, files)
+    source = f"{SICK}\nimport well\nraise KeyError('x')"
+    sick = install(tmp_path / "sick", {name: "sick"}, {"sick.py": source})
+    assert state(run, "", well, sick) == [
+        "['well']",
+        PRESENT,
+        ABSENT,
+        f"plugin '{name}' (sick 1.0) does not load: KeyError: 'x'; it is left out",
+    ]
+
+
+def test_one_that_fails_after_it_was_imported_leaves_nothing(run: Run, tmp_path: Path) -> None:
+    sick = install(tmp_path / "sick", {"sick": "sick:fail"}, {"sick.py": SICK + FAILS})
+    well = install(tmp_path / "well", {"well": "well"}, {"well.py": WELL})
+    assert state(run, "import sick, well", sick, well) == [
+        "['well']",
+        PRESENT,
+        ABSENT,
+        "plugin 'sick' (sick 1.0) does not load: KeyError: 'x'; it is left out",
+    ]
+
+
+@pytest.mark.parametrize("name", ["early", "under"])
+def test_one_that_needs_one_that_fails_is_left_out_too(run: Run, tmp_path: Path, name: str) -> None:
+    sick = install(tmp_path / "sick", {"sick": "sick:fail"}, {"sick.py": SICK + FAILS})
+    well = install(tmp_path / "well", {"well": "well"}, {"well.py": WELL})
+    source = "from sick import Sick\nimport well\nclass Upper(Sick):\n    upper_size: int = 2"
+    upper = install(tmp_path / "upper", {name: "upper"}, {"upper.py": source})
+    for first in ("", "import upper"):
+        loaded, whole, gone, *warnings = state(run, first, sick, upper, well)
+        assert (loaded, whole, gone) == ("['well']", PRESENT, ABSENT)
+        assert set(warnings) == {
+            f"plugin '{name}' (upper 1.0) needs another: plugin 'sick' (sick 1.0) does not load: "
+            "KeyError: 'x'; it is left out",
+            "plugin 'sick' (sick 1.0) does not load: KeyError: 'x'; it is left out",
+        }
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("b", "a")])
+def test_of_two_in_one_package_the_faulty_one_alone_is_undone(
+    run: Run, tmp_path: Path, names: tuple[str, str]
+) -> None:
+    entries = dict(zip(names, ("both.well", "both.sick"), strict=True))
+    files = {
+        "both/__init__.py": "",
+        "both/well.py": WELL,
+        "both/sick.py": "import both.well, both.fields\nraise KeyError('x')",
+        "both/fields.py": SICK,
+    }
+    both = install(tmp_path / "both", entries, files)
+    loaded, whole, gone, _ = state(run, "", both)
+    assert (loaded, whole, gone) == (f"['{names[0]}']", PRESENT, ABSENT)
+
+
+def test_one_that_is_imported_but_not_selected_changes_nothing(run: Run, tmp_path: Path) -> None:
+    sick = install(tmp_path / "sick", {"sick": "sick"}, {"sick.py": SICK})
+    well = install(tmp_path / "well", {"well": "well"}, {"well.py": WELL})
+    first = "import sick, well"
+    assert state(run, first, sick, well, NAMESPACES_PLUGINS="none") == ["[]", ABSENT, ABSENT]
+    assert state(run, first, sick, well, NAMESPACES_PLUGINS="well") == ["['well']", PRESENT, ABSENT]
+
+
+@pytest.mark.parametrize("first", ["", "import sick", "import upper"])
+def test_one_that_needs_one_that_is_not_selected_is_refused(
+    run: Run, tmp_path: Path, first: str
+) -> None:
+    sick = install(tmp_path / "sick", {"sick": "sick"}, {"sick.py": SICK})
+    source = "from sick import Sick\nclass Upper(Sick):\n    upper_size: int = 2"
+    upper = install(tmp_path / "upper", {"upper": "upper"}, {"upper.py": source})
+    assert state(run, first, sick, upper, NAMESPACES_PLUGINS="upper") == [
+        "[]",
+        ABSENT,
+        ABSENT,
+        "plugin 'upper' (upper 1.0) needs 'sick' (sick 1.0), which NAMESPACES_PLUGINS does not "
+        "select; it is left out",
+    ]
+    both = state(run, first, sick, upper, NAMESPACES_PLUGINS="sick,upper")
+    assert both == ["['sick', 'upper']", ABSENT, PRESENT]
+
+
 def test_the_command_shows_what_does_not_load_and_fails(run: Run, tmp_path: Path) -> None:
     install_faulty(tmp_path / "faulty", "bad", "{}['x']")
     done = run("-m", "registry", "plugins", plugins=["bolt", tmp_path / "faulty"])
@@ -412,6 +554,17 @@ def test_a_name_that_two_distributions_use_is_refused(run: Run, tmp_path: Path) 
     )
 
 
+@pytest.mark.parametrize("value", ["bad", "bad:other"])
+def test_a_name_that_one_distribution_uses_twice_is_refused(
+    run: Run, tmp_path: Path, value: str
+) -> None:
+    install_faulty(tmp_path / "one", f"bad\nbad = {value}", "")
+    done = run("-m", "registry", "plugins", plugins=[tmp_path / "one"])
+    assert done.stdout.splitlines()[0] == (
+        "error: plugin 'bad' (bad-plugin 1.0) is listed twice in that distribution"
+    )
+
+
 def test_a_plugin_that_needs_the_record_while_imported_first_is_told(
     run: Run, tmp_path: Path
 ) -> None:
@@ -422,6 +575,111 @@ def test_a_plugin_that_needs_the_record_while_imported_first_is_told(
     last = done.stderr.splitlines()[-1]
     assert "asks, while it is being loaded, for what is made of all plugins" in last
     assert "bad.py:" in last
+
+
+def test_a_program_in_the_package_of_a_plugin_may_use_the_record(run: Run, tmp_path: Path) -> None:
+    files = {
+        "well/__init__.py": WELL,
+        "well/__main__.py": "import well.serve",
+        "well/serve.py": "from namespaces import ServerArgs\nprint(ServerArgs('m').well_size)",
+    }
+    well = install(tmp_path / "well", {"well": "well"}, files)
+    assert output(run("-m", "well", plugins=[well])) == "1\n"
+    assert output(run("-c", "import well.serve", plugins=[well])) == "1\n"
+
+
+LAYOUTS = {
+    "the module": {"company/plugins/well.py": WELL},
+    "a module that it imports": {
+        "company/plugins/well.py": "from company.fields import Well",
+        "company/fields.py": WELL,
+    },
+    "a module that the package around it imports": {
+        "company/__init__.py": "from company.fields import Well",
+        "company/plugins/well.py": "",
+        "company/fields.py": WELL,
+    },
+    "a module below": {
+        "company/plugins/well/__init__.py": "import company.plugins.well.fields",
+        "company/plugins/well/fields.py": WELL,
+    },
+}
+
+
+@pytest.mark.parametrize("files", LAYOUTS.values(), ids=LAYOUTS)
+def test_a_plugin_has_what_its_module_declares_and_not_its_neighbours(
+    run: Run, tmp_path: Path, files: dict[str, str]
+) -> None:
+    neighbour = """
+        from registry import Namespace
+        class Train(Namespace):
+            _NS_PATH = "train"
+            learning_rate: float = 1.0
+    """
+    around = {"company/__init__.py": "", "company/train.py": neighbour}
+    well = install(tmp_path / "company", {"well": "company.plugins.well"}, {**around, **files})
+    for first in ("", "import company.train", "import company.plugins.well, company.train"):
+        code = f"{first}\nimport namespaces\nprint(hasattr(namespaces.ServerArgs, 'learning_rate'))"
+        assert output(run("-c", code, plugins=[well])) == "False\n"
+        assert state(run, first, well) == ["['well']", PRESENT, ABSENT]
+
+
+def test_what_a_call_leaves_out_stays_out(run: Run, tmp_path: Path) -> None:
+    sick = install(tmp_path / "sick", {"sick": "sick:fail"}, {"sick.py": SICK + FAILS})
+    well = install(tmp_path / "well", {"well": "well"}, {"well.py": WELL})
+    code = """
+    import sys, warnings
+    from registry import PluginError, load_plugins
+    try:
+        load_plugins()
+    except PluginError as error:
+        print(error)
+    with warnings.catch_warnings(record=True):
+        print([plugin.name for plugin in load_plugins(on_error="warn")])
+    from namespaces import ServerArgs
+    print(hasattr(ServerArgs, "well_size"), "sick" in sys.modules)
+    try:
+        load_plugins(on_error="raise")
+    except PluginError as error:
+        print(error)
+    """
+    fault = "plugin 'sick' (sick 1.0) does not load: KeyError: 'x'"
+    lines = output(run("-c", textwrap.dedent(code), plugins=[sick, well])).splitlines()
+    assert lines == [fault, "['well']", "True False", fault]
+
+
+REQUIREMENTS = [
+    ("namespace-registry>=9", False),
+    ("namespace_registry (>=9)", False),
+    ("Namespace.Registry[cli] >=0.1, >0.1.0", False),
+    ("namespace-registry==0.2", False),
+    ("namespace-registry>=0.1,<1", True),
+    ("namespace-registry==0.1", True),
+    ("namespace-registry>0.0.9", True),
+    ("namespace-registry", True),
+    # What takes more than numbers to compare is the installer's.
+    ("namespace-registry>=9; python_version<'3'", True),
+    ("namespace-registry>=9rc1", True),
+    ("namespace-registry-extras>=9", True),
+]
+
+
+def test_a_plugin_for_a_newer_version_is_not_imported(run: Run, tmp_path: Path) -> None:
+    plugins, expected = [], []
+    for number, (required, met) in enumerate(REQUIREMENTS):
+        name = f"plugin{number:02}"
+        files = {f"{name}.py": f"print('{name}')"}
+        more = f"Requires-Dist: {required}\n"
+        plugins.append(install(tmp_path / name, {name: name}, files, more))
+        problem = f"requires {required}, but namespace-registry 0.1.0 is installed here"
+        expected.append(name if met else f"plugin '{name}' ({name} 1.0) {problem}")
+    code = """
+    from registry.plugin_loading import PluginError, each_plugin
+    for outcome in each_plugin("namespaces.plugins"):
+        if isinstance(outcome, PluginError):
+            print(outcome)
+    """
+    assert output(run("-c", textwrap.dedent(code), plugins=plugins)).splitlines() == expected
 
 
 def test_the_page_leads_from_an_empty_folder_to_a_plugin(

@@ -36,3 +36,17 @@ def test_a_plugin_may_import_everything_but_the_record_while_the_package_is_impo
         text=True,
     )
     assert (done.stdout, done.stderr) == ("plugin loaded\n", "")
+
+
+def test_the_record_is_listed_before_it_is_composed() -> None:
+    source = "import namespaces, sys; print(*dir(namespaces)); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", source],
+        cwd=Path(namespaces.__file__).parent.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    listed, imported = (set(line.split()) for line in done.stdout.splitlines())
+    assert {*namespaces.__all__, "__doc__"} <= listed
+    assert "namespaces.record" not in imported

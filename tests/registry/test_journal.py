@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from registry import Namespace, Registry, note_addition
-from registry.journal import Journal, noted, write
+from registry import Defaults, Namespace, Registry, note_addition
+from registry.journal import Journal, noted, withdraw, write
 
 
 def declare(registry: Registry, name: str) -> type:
@@ -60,3 +60,34 @@ def test_additions_are_undone_in_reverse_although_the_action_raised() -> None:
     journal.roll_back()
     assert undone == ["two", "one"]
     assert noted() == before
+
+
+def test_what_is_withdrawn_is_not_undone_again() -> None:
+    undone: list[str] = []
+    journal = Journal()
+
+    def action() -> None:
+        for name in ("one", "two"):
+            note_addition("choices", "KERNELS", name, lambda name=name: undone.append(name))
+
+    write(action, journal)
+    withdraw(lambda addition: addition.value == "one")
+    assert undone == ["one"] and [each.value for each in noted()][-1:] == ["two"]
+    journal.roll_back(lambda module: module == __name__)
+    assert undone == ["one"] and journal.modules == {__name__}
+    journal.roll_back()
+    assert undone == ["one", "two"] and journal.modules == set()
+
+
+def test_a_default_that_two_have_set_outlives_either() -> None:
+    registry = Registry("journal")
+    declare(registry, "shared")
+    for loser in (0, 1):
+        defaults = Defaults(registry, "Args")
+        journals = [Journal(), Journal()]
+        for journal in journals:
+            write(lambda defaults=defaults: defaults.set("shared_size", 2), journal)
+        journals[loser].roll_back()
+        assert defaults.close()["shared_size"].value == 2
+        journals[1 - loser].roll_back()
+        assert defaults.close() == {}
