@@ -18,6 +18,7 @@ from registry.errors import RegistryError, did_you_mean
 from registry.installed import Entry, entries_of
 from registry.journal import Addition, Journal, noted, write
 from registry.namespace import default_registry
+from registry.plugin_checks import check_declarations
 from registry.store import Declaration
 
 __all__ = ["Plugin", "PluginError", "PluginWarning", "each_plugin"]
@@ -225,6 +226,7 @@ def _described(entry: Entry, entries: tuple[Entry, ...], journal: Journal) -> Pl
     for each in own:
         # Whatever is wrong with an annotation is this plugin's fault, not the record's.
         _ = each.types
+    check_declarations(own, default_registry)
     for each in own:
         each.plugin = f"{entry.name} ({entry.distribution} {entry.version})"
     registered = {each for each in own if each in default_registry.declarations}
