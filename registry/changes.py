@@ -86,28 +86,29 @@ class Changes:
 
 
 class History:
-    """The changes of one context that may travel.
+    """The changes of one context that may travel; it never changes itself.
 
     A run-time fact is not among them: a rank is another one in every process.
 
     Args:
         model: the configuration that they change.
+        steps: the changes.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, steps: tuple[Step, ...] = ()) -> None:
         self._model = model
-        self._steps: tuple[Step, ...] = ()
+        self._steps = steps
 
-    def add(self, steps: Sequence[Step], covered: frozenset[str]) -> None:
-        """Note changes that were put in place.
+    def plus(self, steps: Sequence[Step], covered: frozenset[str]) -> History:
+        """Return the history with more changes.
 
         Args:
-            steps: the changes.
+            steps: the changes; lists, dicts and sets in them are copied.
             covered: the fields among theirs whose values must not be shown.
         """
-        lasting = (step.without(self._model.facts).hiding(covered) for step in steps)
-        # One assignment, so that whoever reads meanwhile has all of them or none.
-        self._steps += tuple(step for step in lasting if step.fields)
+        lasting = [step.without(self._model.facts).hiding(covered) for step in steps]
+        more = tuple(step.detached() for step in lasting if step.fields)
+        return History(self._model, self._steps + more)
 
     def since(self, number: int) -> Changes:
         """Return the changes after the first `number` of them.
@@ -120,7 +121,8 @@ class History:
             problem = f"since is how many changes the other side has, from 0 to {len(steps)}"
             raise ChangesError(f"changes(since={number!r})", len(steps), problem)
         after = steps[number - 1].identity if number else ""
-        return Changes(*_told(self._model), number, after, steps[number:])
+        sent = tuple(step.detached() for step in steps[number:])
+        return Changes(*_told(self._model), number, after, sent)
 
     def missing(self, changes: Changes) -> tuple[Step, ...]:
         """Return those changes that are not in this history, all of which can follow it.
