@@ -75,7 +75,11 @@ if TYPE_CHECKING:
     from registry.journal import Addition, note_addition
     from registry.layers import MissingSettingsError
     from registry.levels import Change
-    from registry.pickling import RecordPicklingError, RecordUnpicklingError
+    from registry.pickling import (
+        MissingChoiceWarning,
+        RecordPicklingError,
+        RecordUnpicklingError,
+    )
     from registry.plugin_loading import Plugin, PluginError, PluginWarning
     from registry.plugins import load_plugins
     from registry.publication import bag, current, publish, reset
@@ -125,6 +129,7 @@ __all__ = [
     "InvalidSettingsError",
     "InvalidValueError",
     "Layer",
+    "MissingChoiceWarning",
     "MissingPathError",
     "MissingSettingsError",
     "MutableDefaultError",
@@ -218,6 +223,7 @@ _AT_FIRST_USE = {
     "PluginError": "plugin_loading",
     "PluginWarning": "plugin_loading",
     "RecordPicklingError": "pickling",
+    "MissingChoiceWarning": "pickling",
     "RecordUnpicklingError": "pickling",
     "UnknownVariableWarning": "environment",
     "UnwritableError": "writing",

@@ -251,8 +251,66 @@ def test_a_record_read_without_the_plugin_names_it(run: Run) -> None:
     )
 
 
+READ_WARNED = """
+import pickle, warnings
+from registry import publish
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    with open("r", "rb") as file:
+        record = pickle.load(file)
+print(record.moe_runner_backend, record.attention_backend)
+for each in caught:
+    print(each.category.__name__, each.filename, each.message)
+try:
+    publish(record)
+except ValueError as error:
+    print("not 'acme'" in str(error))
+"""
+
+
+@pytest.mark.parametrize("given", ["", ", attention_backend='acme'"])
+def test_a_choice_of_a_plugin_is_named_where_the_plugin_is_missing(run: Run, given: str) -> None:
+    output(run("-c", WRITE.format(given)))
+    values, *warned, refused = output(run("-c", READ_WARNED, plugins=["bolt"])).splitlines()
+    fields = ["attention_backend"] * bool(given) + ["moe_runner_backend"]
+    assert (values.split()[0], refused) == ("acme", "True")
+    assert sorted(warned) == [
+        f"MissingChoiceWarning <string> a ServerArgs arrived with {field}='acme', which is no "
+        "choice here: acme_plugin added it where the record was made; install or enable that plugin"
+        for field in fields
+    ]
+    assert len(output(run("-c", READ_WARNED)).splitlines()) == 1
+
+
+def test_changes_of_a_field_of_a_plugin_name_it_where_it_is_missing(run: Run) -> None:
+    write = """
+    import pickle, namespaces
+    from registry import Context
+    context = Context(namespaces.ServerArgs("m", moe_runner_backend="triton"))
+    context.override("tune", acme_tiles=6)
+    context.override("tune", acme_total_tiles=7)
+    pickle.dump((context.record, context.changes()), open("r", "wb"))
+    """
+    read = """
+    import pickle
+    from registry import Context
+    record, changes = pickle.load(open("r", "rb"))
+    try:
+        print(Context(record).apply_changes(changes))
+    except ValueError as error:
+        print(error)
+    """
+    output(run("-c", textwrap.dedent(write)))
+    assert output(run("-c", textwrap.dedent(read))) == "2\n"
+    assert output(run("-c", textwrap.dedent(read), plugins=["bolt"])) == (
+        "changes 1 to 2 of ServerArgs, with 0 applied here: override by 'tune' (<string>:5): "
+        "'acme_tiles' is not declared in this process; install or enable the plugin it came from: "
+        "acme (acme-plugin 1.2)\n"
+    )
+
+
 def test_a_record_that_leaves_them_at_their_defaults_travels_anywhere(run: Run) -> None:
-    output(run("-c", WRITE.format("")))
+    output(run("-c", WRITE.format(", moe_runner_backend='triton'")))
     assert output(run("-c", READ, plugins=["bolt"])).startswith("ServerArgs(model_path='m'")
 
 
