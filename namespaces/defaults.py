@@ -1,10 +1,15 @@
-"""The defaults that plugins change before the record is composed."""
+"""What plugins meet beside the declarations: the defaults they change, the flags that are taken."""
 
 from typing import Any
 
 from registry import Defaults, default_registry
 
-__all__ = ["DEFAULTS", "set_default"]
+__all__ = ["DEFAULTS", "PROGRAM_FLAGS", "set_default"]
+
+PROGRAM_FLAGS = ("-h", "--help", "--config", "--explain", "--json", "--print-completion")
+"""The flags of `python -m namespaces` that are no setting."""
+
+default_registry.reserve_flags(*PROGRAM_FLAGS)
 
 DEFAULTS = Defaults(default_registry, "ServerArgs", package="namespaces")
 

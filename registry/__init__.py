@@ -75,7 +75,11 @@ if TYPE_CHECKING:
     from registry.journal import Addition, note_addition
     from registry.layers import MissingSettingsError
     from registry.levels import Change
-    from registry.pickling import RecordPicklingError, RecordUnpicklingError
+    from registry.pickling import (
+        MissingChoiceWarning,
+        RecordPicklingError,
+        RecordUnpicklingError,
+    )
     from registry.plugin_contents import Plugin
     from registry.plugin_loading import PluginError, PluginWarning
     from registry.plugins import load_plugins
@@ -126,6 +130,7 @@ __all__ = [
     "InvalidSettingsError",
     "InvalidValueError",
     "Layer",
+    "MissingChoiceWarning",
     "MissingPathError",
     "MissingSettingsError",
     "MutableDefaultError",
@@ -219,6 +224,7 @@ _AT_FIRST_USE = {
     "PluginError": "plugin_loading",
     "PluginWarning": "plugin_loading",
     "RecordPicklingError": "pickling",
+    "MissingChoiceWarning": "pickling",
     "RecordUnpicklingError": "pickling",
     "UnknownVariableWarning": "environment",
     "UnwritableError": "writing",

@@ -7,7 +7,7 @@ a repetition and a history that went another way are told apart by looking at on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from typing import Any
 
@@ -53,6 +53,7 @@ class Changes:
         start: how many changes there were before the first of these.
         after: the identity of the last one before them, empty where there was none.
         steps: the changes.
+        plugins: the plugins that declare fields of them, as pairs of a field and its plugin.
     """
 
     record: Any
@@ -60,6 +61,7 @@ class Changes:
     start: int
     after: str
     steps: tuple[Step, ...]
+    plugins: tuple[tuple[str, str], ...] = ()
 
     @property
     def end(self) -> int:
@@ -86,28 +88,29 @@ class Changes:
 
 
 class History:
-    """The changes of one context that may travel.
+    """The changes of one context that may travel; it never changes itself.
 
     A run-time fact is not among them: a rank is another one in every process.
 
     Args:
         model: the configuration that they change.
+        steps: the changes.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, steps: tuple[Step, ...] = ()) -> None:
         self._model = model
-        self._steps: tuple[Step, ...] = ()
+        self._steps = steps
 
-    def add(self, steps: Sequence[Step], covered: frozenset[str]) -> None:
-        """Note changes that were put in place.
+    def plus(self, steps: Sequence[Step], covered: frozenset[str]) -> History:
+        """Return the history with more changes.
 
         Args:
-            steps: the changes.
+            steps: the changes; lists, dicts and sets in them are copied.
             covered: the fields among theirs whose values must not be shown.
         """
-        lasting = (step.without(self._model.facts).hiding(covered) for step in steps)
-        # One assignment, so that whoever reads meanwhile has all of them or none.
-        self._steps += tuple(step for step in lasting if step.fields)
+        lasting = [step.without(self._model.facts).hiding(covered) for step in steps]
+        more = tuple(step.detached() for step in lasting if step.fields)
+        return History(self._model, self._steps + more)
 
     def since(self, number: int) -> Changes:
         """Return the changes after the first `number` of them.
@@ -120,7 +123,9 @@ class History:
             problem = f"since is how many changes the other side has, from 0 to {len(steps)}"
             raise ChangesError(f"changes(since={number!r})", len(steps), problem)
         after = steps[number - 1].identity if number else ""
-        return Changes(*_told(self._model), number, after, steps[number:])
+        sent = tuple(step.detached() for step in steps[number:])
+        plugins = _plugins_of(self._model, sent)
+        return Changes(*_told(self._model), number, after, sent, plugins)
 
     def missing(self, changes: Changes) -> tuple[Step, ...]:
         """Return those changes that are not in this history, all of which can follow it.
@@ -134,7 +139,7 @@ class History:
         problem = self._record_problem(changes) or self._place_problem(changes)
         missing = () if problem else changes.steps[max(len(self._steps) - changes.start, 0) :]
         for step in missing:
-            problem = problem or self._field_problem(step)
+            problem = problem or self._field_problem(step, dict(changes.plugins))
         if problem:
             raise ChangesError(str(changes), len(self._steps), problem)
         return missing
@@ -180,11 +185,14 @@ class History:
             "follows one history, so make changes in one place and send them from there"
         )
 
-    def _field_problem(self, step: Step) -> str:
+    def _field_problem(self, step: Step, plugins: Mapping[str, str]) -> str:
         """Say which field of a change this process cannot change."""
         known = self._model.typed.keys() | self._model.derived.keys()
         for name, _ in step.fields:
-            if name not in known:
+            if name not in known and name in plugins:
+                why = "is not declared in this process; install or enable the plugin it came from: "
+                why += plugins[name]
+            elif name not in known:
                 why = f"is not declared in this process; update it.{did_you_mean(name, known)}"
             elif name in self._model.facts:
                 why = "is a run-time fact of each process where this one runs; update it"
@@ -208,6 +216,19 @@ def _told(model: Model) -> tuple[Record, frozenset[str]]:
     )
     values = {name: "***" if name in hidden else copied(model.typed[name]) for name in model.typed}
     return made_of(model.record_class, values, model.given), hidden
+
+
+def _plugins_of(model: Model, steps: Iterable[Step]) -> tuple[tuple[str, str], ...]:
+    """Return the fields of some changes that plugins declare, each with its plugin."""
+    changed = {name for step in steps for name, _ in step.fields}
+    source = schema_of(model.record_class).source
+    return tuple(
+        (field.name, declaration.plugin)
+        for declaration in (() if source is None else source())
+        if declaration.plugin
+        for field in declaration.fields()
+        if field.name in changed
+    )
 
 
 def _path(cls: type) -> str:

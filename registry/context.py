@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from registry.bags import Bag, Bags
 from registry.changes import Changes, History
@@ -29,6 +29,20 @@ from registry.source import call_site
 from registry.state import Held, Model, State
 
 __all__ = ["Context"]
+
+
+class _Standing(NamedTuple):
+    """What a context has by now.
+
+    Attributes:
+        levels: what is in effect without scopes, and within each open one, the innermost last.
+        log: the permanent changes.
+        history: those of them that may travel.
+    """
+
+    levels: Levels
+    log: tuple[Change, ...]
+    history: History
 
 
 class Context:
@@ -66,13 +80,10 @@ class Context:
         self.role = role
         self._lock = threading.RLock()
         self._changing = False
-        self._log: list[Change] = []
         self._model = Model(record)
-        # What is in effect without scopes, and within each open one, the innermost last.
-        self._levels: Levels = (self._model.initial(),)
+        self._standing = _Standing((self._model.initial(),), (), History(self._model))
         self._left: list[Mapping[str, Held]] = []
         self._names = self._model.names
-        self._history = History(self._model)
         self._bags = Bags(self._names, self._explain_absence, self._shown_leaves)
         self._bags.fill_all(self._state.values)
         start_anew_after_fork(self)
@@ -80,7 +91,7 @@ class Context:
     @property
     def log(self) -> tuple[Change, ...]:
         """The permanent changes so far, oldest first."""
-        return tuple(self._log)
+        return self._standing.log
 
     def bag(self, path: str) -> Bag:
         """Return the bag of a namespace. It is live: later changes show in it.
@@ -187,7 +198,7 @@ class Context:
             >>> there.apply_changes(here.changes())
             0
         """
-        return self._history.since(since)
+        return self._standing.history.since(since)
 
     def apply_changes(self, changes: Changes) -> int:
         """Make the changes that were made on another context of the same record, in order.
@@ -209,7 +220,7 @@ class Context:
             OverrideError, InvalidValueError, DerivationError, CheckError: as `override`.
         """
         with self._change(["apply_changes()"]):
-            missing = self._history.missing(changes)
+            missing = self._standing.history.missing(changes)
             if missing:
                 self._carry_out(missing)
             return len(missing)
@@ -236,7 +247,8 @@ class Context:
             with self._change(fields):
                 given = self._given(fields)
                 scope |= {name: Held(value, "scope", where) for name, value in given.items()}
-                self._put_in_place(entered(self._model, self._levels, scope))
+                levels = entered(self._model, self._levels, scope)
+                self._put_in_place(self._standing._replace(levels=levels))
             yield
         finally:
             with self._lock:
@@ -287,8 +299,12 @@ class Context:
         return f"<context of {type(self.record).__qualname__}{role}>"
 
     @property
+    def _levels(self) -> Levels:
+        return self._standing.levels
+
+    @property
     def _state(self) -> State:
-        return self._levels[-1]
+        return self._standing.levels[-1]
 
     def _shown_leaves(self, path: str) -> list[str]:
         state = self._state
@@ -321,24 +337,25 @@ class Context:
 
     def _carry_out(self, steps: Sequence[Step]) -> None:
         """Put changes in place, each on top of the one before, and log them, or do nothing."""
-        levels, made = self._levels, []
+        levels, log, history = self._standing
         for step in steps:
             levels, change = changed(self._model, levels, step)
-            made.append(change)
-        self._put_in_place(levels, made)
+            log += (change,)
         names = {name for step in steps for name, _ in step.fields}
-        self._history.add(steps, frozenset(filter(levels[0].mask.covers, names)))
+        covered = frozenset(filter(levels[0].mask.covers, names))
+        self._put_in_place(_Standing(levels, log, history.plus(steps, covered)))
 
     def _restore(self) -> None:
         """Take out the scopes that were left; one that has to wait stays among them."""
         self._left = [scope for scope in self._left if is_entered(self._levels, scope)]
         levels, waiting = left(self._model, self._levels, self._left)
-        self._put_in_place(levels)
+        self._put_in_place(self._standing._replace(levels=levels))
         self._left = waiting
 
-    def _put_in_place(self, levels: Levels, made: Sequence[Change] = ()) -> None:
-        old, self._levels = self._state.values, levels
-        self._log += made
+    def _put_in_place(self, standing: _Standing) -> None:
+        old = self._state.values
+        # One assignment: whatever interrupts it, a change is in all parts or in none.
+        self._standing = standing
         self._bags.refill(old, self._state.values)
 
     def __start_anew__(self) -> None:

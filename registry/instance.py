@@ -297,7 +297,7 @@ def _record_base(cls: type) -> type:
 def _adopt(cls: type[Record], travelled: TravelledSchema | None) -> Schema:
     """Work out the schema of a class that compose() did not finish in this process."""
     if travelled is not None:
-        schema = Schema(cls, travelled.namespaces, None, travelled.retired, travelled.order)
+        schema = travelled.settled(cls)
     else:
         _check_subclass(cls)
         schema = _inherited(cls)

@@ -70,8 +70,12 @@ class Step(NamedTuple):
     @classmethod
     def new(cls, action: str, source: str, where: str, fields: Mapping[str, Any]) -> Step:
         """Make a change that there has not been yet; lists, dicts and sets are copied."""
-        values = tuple((name, copied(value)) for name, value in fields.items())
-        return cls(action, source, where, values, os.urandom(8).hex())
+        identity = os.urandom(8).hex()
+        return cls(action, source, where, tuple(fields.items()), identity).detached()
+
+    def detached(self) -> Step:
+        """Return the change with lists, dicts and sets of its own."""
+        return self._replace(fields=tuple((name, copied(value)) for name, value in self.fields))
 
     def hiding(self, names: Set[str]) -> Step:
         """Return the change with those of some names that are its own hidden as well."""

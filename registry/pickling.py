@@ -12,15 +12,19 @@ import itertools
 import operator
 import pickle
 import sys
+import warnings
 import zlib
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import MISSING
+from dataclasses import MISSING, fields
 from typing import Any, NamedTuple
 
+from registry.annotations import arg_of
 from registry.errors import RegistryError
+from registry.journal import noted
 from registry.schema import Schema
 
 __all__ = [
+    "MissingChoiceWarning",
     "RecordPicklingError",
     "RecordUnpicklingError",
     "State",
@@ -74,6 +78,10 @@ class RecordUnpicklingError(RegistryError, pickle.UnpicklingError):
 
     def __str__(self) -> str:
         return f"cannot unpickle a {self.record}: {', '.join(self.fields)} {self.problem}"
+
+
+class MissingChoiceWarning(UserWarning):
+    """A record arrived with a choice that a plugin had added there, and that is none here."""
 
 
 class State(NamedTuple):
@@ -157,7 +165,7 @@ def restore(schema: Schema, state: tuple[Any, ...]) -> tuple[dict[str, Any], set
 
 def _matched(schema: Schema, arrived: State) -> dict[str, Any]:
     """Match what another version of the class wrote to the fields of this one, by name."""
-    defaults, plugins = _unpacked(arrived.packed)
+    defaults, plugins, added = _unpacked(arrived.packed)
     unknown = [
         name
         for name in arrived.values
@@ -187,7 +195,28 @@ def _matched(schema: Schema, arrived: State) -> dict[str, Any]:
             lacking,
             "must be given here, but the class that wrote the record has no such field",
         )
+    if added:
+        _warn_of_choices(schema, attributes, added)
     return attributes
+
+
+def _warn_of_choices(
+    schema: Schema, attributes: Mapping[str, Any], added: Mapping[str, str]
+) -> None:
+    """Name who had added a choice that is none here: publishing will refuse it."""
+    for spec in fields(schema.cls):
+        value = attributes[spec.name]
+        if type(value) is not str or value not in added:
+            continue
+        arg = arg_of(spec.type)
+        if arg is not None and arg.choices is not None and value not in arg.choices:
+            problem = (
+                f"a {schema.cls.__qualname__} arrived with "
+                f"{spec.name}={schema.show(spec.name, value)}, which is no choice here: "
+                f"{added[value]} added it where the record was made; install or enable that plugin"
+            )
+            # Of whoever unpickles: above it are only this module and `__setstate__`.
+            warnings.warn(problem, MissingChoiceWarning, stacklevel=5)
 
 
 def _way_out(unknown: Iterable[str], plugins: Mapping[str, Sequence[str]]) -> str:
@@ -239,17 +268,34 @@ def _compressed(
         defaults,
         tuple(name for name in template if name in without),
     )
-    if plugins:
+    added = _added_choices()
+    if plugins or added:
         parts = (*parts, dict(plugins))
+    if added:
+        parts = (*parts, added)
     return zlib.compress(pickle.dumps(parts, _PROTOCOL), 9)
 
 
-def _unpacked(packed: bytes) -> tuple[dict[str, Any], Mapping[str, Sequence[str]]]:
-    """Return the writer's defaults by name, and its plugins, each with its fields."""
-    names, defaults, without, *plugins = pickle.loads(zlib.decompress(packed))
+def _added_choices() -> dict[str, str]:
+    """Return the choices that were added to lists of the program, each with the module it was."""
+    # As text, which is all that is noted; several that were added at once stand together.
+    return {
+        word: each.module
+        for each in noted()
+        if each.kind == "choices"
+        for word in each.value.split(", ")
+    }
+
+
+def _unpacked(
+    packed: bytes,
+) -> tuple[dict[str, Any], Mapping[str, Sequence[str]], Mapping[str, str]]:
+    """Return the writer's defaults by name, its plugins with their fields, and added choices."""
+    names, defaults, without, *more = pickle.loads(zlib.decompress(packed))
     written = dict(zip(names.split("\n") if defaults else (), defaults, strict=True))
     kept = {name: default for name, default in written.items() if name not in without}
-    return kept, plugins[0] if plugins else {}
+    plugins, added = (*more, {}, {})[:2]
+    return kept, plugins, added
 
 
 def _is_plain(value: object) -> bool:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from registry.installed import Entry
 from registry.journal import Addition, Journal, noted
 from registry.namespace import default_registry
+from registry.plugin_checks import check_declarations
 from registry.plugin_modules import classes_in_sight, is_within, may_have_made
 from registry.store import Declaration
 
@@ -55,6 +56,7 @@ def described(entry: Entry, entries: Sequence[Entry], journal: Journal) -> Plugi
 
     Raises:
         AnnotationError: an annotation of one of its fields cannot be evaluated.
+        RegistryError: something else about its fields would fail later, as `plugin_checks` says.
     """
     made = {each for each in journal.declarations if isinstance(each, Declaration)}
     own = []
@@ -71,6 +73,7 @@ def described(entry: Entry, entries: Sequence[Entry], journal: Journal) -> Plugi
     for each in own:
         # Whatever is wrong with an annotation is this plugin's fault, not the record's.
         _ = each.types
+    check_declarations(own, default_registry)
     for each in own:
         each.plugin = f"{entry.name} ({entry.distribution} {entry.version})"
     registered = {each for each in own if each in default_registry.declarations}

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, InitVar, field, fields, make_dataclass
 from types import MappingProxyType
 from typing import Any
+from weakref import WeakValueDictionary
 
 from registry.annotations import arg_of
 from registry.errors import CallError, ComposeError, did_you_mean
@@ -57,6 +59,7 @@ class Schema:
         order: where those of them that had a position stood among the others.
         default_origins: the defaults that others than the declarations set, by field name, each
             with who set it and where.
+        identity: what no other class has, of one that was pickled by value.
 
     Attributes:
         names: all fields, in record order.
@@ -77,11 +80,16 @@ class Schema:
         retired: Mapping[str, str] = MappingProxyType({}),
         order: Iterable[str] = (),
         default_origins: Mapping[str, tuple[Any, str, str]] | None = None,
+        identity: str = "",
     ) -> None:
         self.cls = cls
         self.namespaces = dict(namespaces)
         self.source = source
         self.default_origins = dict(default_origins or {})
+        # What finds this schema again when the class comes back by value; made at first need.
+        self.identity = identity
+        if identity:
+            _alive.setdefault(identity, self)
         # What pickles say about the class; `pickling` works it out at first need.
         self.packed: tuple[bytes, tuple[str, ...]] | None = None
         specs = fields(cls)
@@ -110,7 +118,11 @@ class Schema:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Only a class pickled by value takes its schema along; there it is worked out anew.
-        return (TravelledSchema, (self.namespaces, self.retired, self.positional))
+        if not self.identity:
+            self.identity = os.urandom(8).hex()
+            _alive[self.identity] = self
+        parts = (self.namespaces, self.retired, self.positional, self.identity)
+        return (TravelledSchema, parts)
 
     @lazy
     def signature(self) -> inspect.Signature:
@@ -301,14 +313,51 @@ class TravelledSchema:
         namespaces: path of each field's namespace, by field name.
         retired: what to use instead of retired fields, by name.
         order: the positional fields, the retired ones in their places.
+        identity: what no other class has.
     """
 
     def __init__(
-        self, namespaces: Mapping[str, str], retired: Mapping[str, str], order: Sequence[str]
+        self,
+        namespaces: Mapping[str, str],
+        retired: Mapping[str, str],
+        order: Sequence[str],
+        identity: str,
     ) -> None:
         self.namespaces = namespaces
         self.retired = retired
         self.order = order
+        self.identity = identity
+        # Held on to: this is about to take the place of it, which may be all that keeps it.
+        self._known = _alive.get(identity)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (TravelledSchema, (self.namespaces, self.retired, self.order, self.identity))
+
+    def settled(self, cls: type) -> Schema:
+        """Return the schema of a class, the one it was pickled from where that is at hand.
+
+        Unpickling a class by value in a process that has it sets all attributes of it again.
+
+        Args:
+            cls: the class that it came with.
+        """
+        known = self._known
+        if known is not None and known.cls is cls:
+            return known
+        # Another copy of the pickler may have made a second class of the same declarations.
+        return Schema(
+            cls,
+            self.namespaces,
+            known.source if known else None,
+            self.retired,
+            self.order,
+            known.default_origins if known else None,
+            self.identity,
+        )
+
+
+_alive: WeakValueDictionary[str, Schema] = WeakValueDictionary()
+"""The schemas of the classes in this process that were pickled by value, by identity."""
 
 
 @functools.cache

@@ -324,6 +324,7 @@ class Registry:
         self.name = name
         self._lock = threading.RLock()
         self._snapshot = _Snapshot(repr(self))
+        self._reserved: frozenset[str] = frozenset()
         start_anew_after_fork(self)
 
     def __start_anew__(self) -> None:
@@ -351,6 +352,28 @@ class Registry:
     def declarations(self) -> tuple[Declaration, ...]:
         """All class statements, those that extend another's namespace included, in order."""
         return self._snapshot.declarations
+
+    @property
+    def reserved_flags(self) -> frozenset[str]:
+        """The flags that the program has beside those of its fields."""
+        return self._reserved
+
+    def reserve_flags(self, *flags: str) -> None:
+        """Say which flags the program has beside those of its fields.
+
+        A plugin with a field that takes one is refused when it is loaded.
+
+        Args:
+            *flags: the flags, such as "--config"; those of an earlier call stay.
+
+        Example:
+            >>> mine = Registry("mine")
+            >>> mine.reserve_flags("--config", "-c")
+            >>> sorted(mine.reserved_flags)
+            ['--config', '-c']
+        """
+        with self._lock:
+            self._reserved |= frozenset(flags)
 
     def register(self, new: Declaration) -> None:
         """Add a class statement, or put it in the place of its earlier run.

@@ -262,8 +262,66 @@ def test_a_record_read_without_the_plugin_names_it(run: Run) -> None:
     )
 
 
+READ_WARNED = """
+import pickle, warnings
+from registry import publish
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    with open("r", "rb") as file:
+        record = pickle.load(file)
+print(record.moe_runner_backend, record.attention_backend)
+for each in caught:
+    print(each.category.__name__, each.filename, each.message)
+try:
+    publish(record)
+except ValueError as error:
+    print("not 'acme'" in str(error))
+"""
+
+
+@pytest.mark.parametrize("given", ["", ", attention_backend='acme'"])
+def test_a_choice_of_a_plugin_is_named_where_the_plugin_is_missing(run: Run, given: str) -> None:
+    output(run("-c", WRITE.format(given)))
+    values, *warned, refused = output(run("-c", READ_WARNED, plugins=["bolt"])).splitlines()
+    fields = ["attention_backend"] * bool(given) + ["moe_runner_backend"]
+    assert (values.split()[0], refused) == ("acme", "True")
+    assert sorted(warned) == [
+        f"MissingChoiceWarning <string> a ServerArgs arrived with {field}='acme', which is no "
+        "choice here: acme_plugin added it where the record was made; install or enable that plugin"
+        for field in fields
+    ]
+    assert len(output(run("-c", READ_WARNED)).splitlines()) == 1
+
+
+def test_changes_of_a_field_of_a_plugin_name_it_where_it_is_missing(run: Run) -> None:
+    write = """
+    import pickle, namespaces
+    from registry import Context
+    context = Context(namespaces.ServerArgs("m", moe_runner_backend="triton"))
+    context.override("tune", acme_tiles=6)
+    context.override("tune", acme_total_tiles=7)
+    pickle.dump((context.record, context.changes()), open("r", "wb"))
+    """
+    read = """
+    import pickle
+    from registry import Context
+    record, changes = pickle.load(open("r", "rb"))
+    try:
+        print(Context(record).apply_changes(changes))
+    except ValueError as error:
+        print(error)
+    """
+    output(run("-c", textwrap.dedent(write)))
+    assert output(run("-c", textwrap.dedent(read))) == "2\n"
+    assert output(run("-c", textwrap.dedent(read), plugins=["bolt"])) == (
+        "changes 1 to 2 of ServerArgs, with 0 applied here: override by 'tune' (<string>:5): "
+        "'acme_tiles' is not declared in this process; install or enable the plugin it came from: "
+        "acme (acme-plugin 1.2)\n"
+    )
+
+
 def test_a_record_that_leaves_them_at_their_defaults_travels_anywhere(run: Run) -> None:
-    output(run("-c", WRITE.format("")))
+    output(run("-c", WRITE.format(", moe_runner_backend='triton'")))
     assert output(run("-c", READ, plugins=["bolt"])).startswith("ServerArgs(model_path='m'")
 
 
@@ -342,10 +400,90 @@ FAULTY = {
         "does not load: ComposeError: ServerArgs: has its default of 'moe_runner_backend' set by "
         "acme_plugin (",
     ),
+    **{
+        what: ("bad", f"class Bad(Parallel):\n    {field}", message)
+        for what, field, message in [
+            (
+                "has the flag of another field",
+                "bad_size: A[int, Arg(aliases=['--tp-size'])] = 2",
+                "bad.py:11: Bad.bad_size has the flag --tp-size, which is that of "
+                "namespaces.parallel.Parallel.tp_size (",
+            ),
+            (
+                "has the flag that turns another field off",
+                "bad_size: A[int, Arg(cli_name='--no-bad-size')] = 2\n"
+                "    bad_one: A[int, 'One.'] = 1\n"
+                "    bad_on: A[bool, Arg(cli_name='--bad-size')] = True",
+                "bad.py:13: Bad.bad_on has the flag --no-bad-size, which is that of "
+                "bad.Bad.bad_size (",
+            ),
+            (
+                "has a flag of the program",
+                "config: A[int, 'Bad.'] = 2",
+                "bad.py:11: Bad.config has the flag --config, which is an option of the program",
+            ),
+            (
+                "has a type without a flag",
+                "bad_size: A[object, 'Bad.'] = 2",
+                "bad.py:11: Bad.bad_size has the type typing.Annotated[object, 'Bad.'], which "
+                "no text turns into; give its Arg a type_parser, or no_cli=True",
+            ),
+            (
+                "has an Arg that argparse refuses",
+                "bad_size: A[int, Arg(action='stor')] = 2",
+                "bad.py:11: Bad.bad_size has an Arg that argparse does not take: unknown action",
+            ),
+            (
+                "has a field that must be given",
+                "bad_size: int",
+                "bad.py:11: Bad.bad_size has no default; a field of a plugin needs one, for "
+                "records that were made and command lines that were written without the plugin",
+            ),
+            (
+                "has a default of another type",
+                "bad_size: int = '2'",
+                "bad.py:11: the default of bad_size must be int, not '2' (str)",
+            ),
+            (
+                "has a default that is no choice",
+                "bad_size: A[str, Arg(choices=['one'])] = 'two'",
+                "bad.py:11: the default of bad_size must be one of one, not 'two'.",
+            ),
+            (
+                "has a secret default of another type",
+                "bad_size: A[int, Arg(secret=True)] = 'hunter2'",
+                "bad.py:11: the default of bad_size must be int, not *** (str)",
+            ),
+            (
+                "has a default that cannot be made",
+                "bad_size: list[str] = field(default_factory=lambda: {}['x'])",
+                "bad.py:11: Bad.bad_size has a default_factory that fails: KeyError: 'x'",
+            ),
+            (
+                "names a function of no module",
+                "bad_size = Derived(fn='no.such:path')",
+                "bad.py:11: Bad.bad_size names the function 'no.such:path', "
+                "but there is no module 'no'",
+            ),
+            (
+                "names a function of no module in a package",
+                "bad_size = Derived(fn='xml.dom.lost:path')",
+                "bad.py:11: Bad.bad_size names the function 'xml.dom.lost:path', "
+                "but there is no module 'xml.dom.lost'",
+            ),
+            (
+                "names no function of a module",
+                "bad_size = Derived(fn='namespaces.parallel:lost.path')",
+                "bad.py:11: Bad.bad_size names the function 'namespaces.parallel:lost.path', "
+                "but there is no 'lost' in it",
+            ),
+        ]
+    },
 }
 BEGINNING = """
 from namespaces import Parallel, add_load_format_choices, set_default
-from registry import Namespace
+from registry import A, Arg, Derived, Namespace
+from dataclasses import field
 add_load_format_choices(["bad"])
 set_default("dp_size", 2)
 class Half(Namespace):

@@ -9,6 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from namespaces.__main__ import _parser
+from namespaces.defaults import PROGRAM_FLAGS
+from namespaces.record import ServerArgs
+from registry import default_registry, namespace_of
+
 
 def run(*words: str) -> subprocess.CompletedProcess:
     command = [sys.executable, "-m", "namespaces", *words]
@@ -337,3 +342,11 @@ def test_a_report_is_escaped_where_the_output_has_no_code_for_it(
     done = run(*words.split(), "--served-model-name", "caf\xe9")
     assert (done.returncode, done.stderr) == (0, "")
     assert "served_model_name  'caf\\xe9'" in done.stdout
+
+
+def test_no_plugin_can_take_a_flag_of_the_program_that_is_no_setting() -> None:
+    settings = namespace_of(ServerArgs)
+    actions = _parser("program", "Its options.")._actions
+    own = [flag for each in actions if each.dest not in settings for flag in each.option_strings]
+    assert sorted(own) == sorted(PROGRAM_FLAGS)
+    assert default_registry.reserved_flags >= set(PROGRAM_FLAGS)

@@ -3,7 +3,9 @@
 import copy
 import dataclasses
 import pickle
+import sys
 import threading
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +30,7 @@ from registry import (
     compose,
     derived,
 )
+from registry.changes import History
 
 REGISTRY = Registry("changes")
 
@@ -97,6 +100,58 @@ def test_another_context_becomes_the_same(first: Context, second: Context) -> No
     assert second.changes() == first.changes()
     assert str(second.explain("tp_size")) == str(first.explain("tp_size"))
     assert second.record == Args(dp_size=2)
+
+
+def test_what_a_reader_does_to_the_values_does_not_travel(first: Context, second: Context) -> None:
+    def names_in(context: Context) -> list[str]:
+        (found,) = [dict(step.fields)["names"] for step in context.changes() if "key" in str(step)]
+        return found
+
+    changes = first.changes()
+    second.apply_changes(changes)
+    for steps in (changes.steps, first.changes().steps, second.changes().steps):
+        dict(steps[1].fields)["names"].append("b")
+    second.bag("parallel").names.append("c")
+    assert names_in(first) == names_in(second) == ["a"]
+
+
+def stop_at_line(code: types.CodeType, line: int) -> Callable[..., Any]:
+    """A trace function that interrupts one function at one of its lines, as Ctrl-C may."""
+
+    def trace(frame: types.FrameType, event: str, argument: object) -> Any:
+        if frame.f_code is code and event == "line" and frame.f_lineno == line:
+            raise KeyboardInterrupt
+        return trace
+
+    return trace
+
+
+CODES = [Context._carry_out.__code__, Context._put_in_place.__code__, History.plus.__code__]
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        (code, line)
+        for code in CODES
+        for line in sorted({each[2] for each in code.co_lines()} - {None, code.co_firstlineno})
+    ],
+)
+def test_an_interrupted_change_is_in_the_log_and_the_history_or_in_neither(
+    code: types.CodeType, line: int
+) -> None:
+    context = Context(Args())
+    before = sys.gettrace()
+    sys.settrace(stop_at_line(code, line))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            context.override("scale-up", tp_size=8)
+    finally:
+        sys.settrace(before)
+    is_made = context.resolved()["tp_size"] == 8
+    assert [len(context.log), len(context.changes())] == [is_made, is_made]
+    context.override("again", limit=9)
+    assert [len(context.log), len(context.changes())] == [is_made + 1, is_made + 1]
 
 
 def test_what_it_has_is_skipped(first: Context, second: Context) -> None:
