@@ -48,6 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (RegistryError, ImportError) as error:
         complain(f"{parser.prog}: error: {'; '.join(str(error).splitlines())}")
         return 2
+    except BrokenPipeError:  # of --help; a reader that leaves early is no error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except OSError as error:
         # Of standard output; what concerns a file is a RegistryError.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
