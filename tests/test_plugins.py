@@ -754,7 +754,8 @@ def test_a_plugin_has_what_its_module_declares_and_not_its_neighbours(
             _NS_PATH = "train"
             learning_rate: float = 1.0
     """
-    around = {"company/__init__.py": "", "company/train.py": neighbour}
+    empty = {"company/__init__.py": "", "company/plugins/__init__.py": ""}
+    around = {**empty, "company/train.py": neighbour}
     well = install(tmp_path / "company", {"well": "company.plugins.well"}, {**around, **files})
     for first in ("", "import company.train", "import company.plugins.well, company.train"):
         code = f"{first}\nimport namespaces\nprint(hasattr(namespaces.ServerArgs, 'learning_rate'))"
