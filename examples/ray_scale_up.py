@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -79,10 +80,14 @@ def agree(moment: str, workers: list[Any]) -> bool:
 def killed(worker: Any) -> bool:
     """Kill a worker, and tell whether it is gone."""
     ray.kill(worker)
-    try:
-        ray.get(worker.report.remote(), timeout=60)
-    except ray.exceptions.RayActorError:
-        return True
+    # Ray does not wait for the process to end: for a moment it may still answer.
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        try:
+            ray.get(worker.report.remote(), timeout=60)
+        except ray.exceptions.RayActorError:
+            return True
+        time.sleep(0.1)
     return False
 
 
