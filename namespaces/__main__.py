@@ -31,7 +31,7 @@ from registry import (
     add_cli_args,
     add_completion,
 )
-from registry.cli_page import show
+from registry.cli_page import give_up, show
 from registry.errors import did_you_mean
 
 __all__ = ["main"]
@@ -156,8 +156,7 @@ def _print(
     try:
         show(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
     except OSError as error:
-        # Python flushes once more when it exits, and would complain then.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up(sys.stdout)
         parser.exit(2, f"{parser.prog}: error: the report cannot be written: {error.strerror}\n")
 
 

@@ -9,12 +9,11 @@ import argparse
 import codecs
 import io
 import json
-import os
 import sys
 from collections.abc import Sequence
 
 from registry import contract_commands, plugins_command
-from registry.cli_page import complain, show
+from registry.cli_page import complain, give_up, show
 from registry.errors import RegistryError
 
 __all__ = ["main"]
@@ -49,11 +48,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain(f"{parser.prog}: error: {'; '.join(str(error).splitlines())}")
         return 2
     except BrokenPipeError:  # of --help; a reader that leaves early is no error
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up(sys.stdout)
         return 0
     except OSError as error:
         # Of standard output; what concerns a file is a RegistryError.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up(sys.stdout)
         complain(f"{parser.prog}: error: the output cannot be written: {error.strerror or error}")
         return 2
     return status

@@ -15,7 +15,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from registry.cli_choices import word_of
 from registry.declaration import Arg
@@ -26,6 +26,7 @@ __all__ = [
     "Section",
     "complain",
     "description",
+    "give_up",
     "namespace_pages",
     "namespace_rows",
     "option_list",
@@ -94,8 +95,7 @@ def show(text: str) -> None:
     try:
         print(text, end="", flush=True)
     except BrokenPipeError:
-        # Python flushes once more when it exits, and would complain then.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up(sys.stdout)
 
 
 def complain(line: str) -> None:
@@ -109,7 +109,18 @@ def complain(line: str) -> None:
     try:
         print(line, file=sys.stderr, flush=True)
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        give_up(sys.stderr)
+
+
+def give_up(stream: TextIO) -> None:
+    """Let what a stream still holds go nowhere.
+
+    Python flushes once more when it exits, and would complain then.
+
+    Args:
+        stream: standard output or standard error, which cannot be written any more.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def summary(doc: str | None) -> list[str]:
