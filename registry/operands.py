@@ -39,10 +39,11 @@ def class_named(operand: str) -> type[Any]:
         found = getattr(found, part, None)
     if isinstance(found, type) and is_record_class(found):
         return found
+    # Not vars(): a module may make its record when it is first asked for it.
     records = [
         name
-        for name, each in vars(module).items()
-        if isinstance(each, type) and is_record_class(each)
+        for name in dir(module)
+        if isinstance(each := getattr(module, name, None), type) and is_record_class(each)
     ]
     if found is not None:
         problem = f"is no record class; {module_name} has {', '.join(records) or 'none'}"

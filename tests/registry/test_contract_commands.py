@@ -268,3 +268,13 @@ def test_output_in_an_encoding_without_a_character_is_still_json(
     status, out, error = run(folder, "snapshot", "accents:R")
     assert (status, error, out.isascii()) == (0, "", True)
     assert json.loads(out)["fields"]["it"]["default"] == "é\U0001f600"
+
+
+def test_a_record_that_is_made_at_first_use_is_offered() -> None:
+    command = [sys.executable, "-m", "registry", "diff", "namespaces:ServerArg", "x.json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "python -m registry: error: namespaces:ServerArg: the module namespaces has no "
+        "'ServerArg'. Did you mean 'ServerArgs'?\n"
+    )
